@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-var updateAPI = flag.Bool("update-api", false, "write testdata/api.txt anew")
+var updateAPI = flag.Bool("update-api", false, "write testdata/api.txt")
 
 const apiFile = "testdata/api.txt"
 

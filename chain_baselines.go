@@ -8,15 +8,15 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Independent begins a chain for sets whose items are drawn independently, as often as one release
-// counted them.
+// Independent begins a chain for sets whose items are drawn independently, with the frequencies of
+// one noisy release.
 func Independent(schema records.Schema, budget accountant.Budget) BaselineChain {
 	return baseline(schema, budget, func(c baselines.Common) (*baselines.Plan, error) {
 		return baselines.Independent{Common: c}.Plan()
 	})
 }
 
-// Tree begins a chain for sets drawn along a tree of the pairs of items that go together most.
+// Tree begins a chain for sets drawn along a tree of the most strongly associated pairs of items.
 func Tree(schema records.Schema, budget accountant.Budget) BaselineChain {
 	return baseline(schema, budget, func(c baselines.Common) (*baselines.Plan, error) {
 		return baselines.Tree{Common: c}.Plan()
@@ -31,7 +31,7 @@ func MWEM(schema records.Schema, budget accountant.Budget) BaselineChain {
 	})
 }
 
-// BaselineChain is one of the simple systems of package baselines being described.
+// BaselineChain describes a run of one of the simple systems of package baselines.
 type BaselineChain struct {
 	common baselines.Common
 	plan   func(baselines.Common) (*baselines.Plan, error)
@@ -43,27 +43,27 @@ func baseline(schema records.Schema, budget accountant.Budget,
 	return BaselineChain{common: baselines.Common{Schema: schema, Budget: budget}, plan: plan}
 }
 
-// Nominal declares about how many records there are, a public number, from which everything that is
-// not set follows: see package baselines. The guarantee does not rest on it.
+// Nominal sets the approximate number of records, which must be public. Fields that are not set get
+// defaults derived from it; see package baselines. The guarantee does not depend on it.
 func (c BaselineChain) Nominal(records int) BaselineChain {
 	c.common.Nominal = records
 	return c
 }
 
-// MaxItems sets how many items of a record are used.
+// MaxItems sets the largest number of items used of a record.
 func (c BaselineChain) MaxItems(n int) BaselineChain {
 	c.common.MaxItems = n
 	return c
 }
 
-// Seed sets the seed of public randomness. It has nothing to do with the noise, which cannot be
+// Seed sets the seed of public randomness. It does not affect the noise, which cannot be
 // seeded.
 func (c BaselineChain) Seed(seed uint64) BaselineChain {
 	c.seed = &seed
 	return c
 }
 
-// Plan validates the chain, finds the noise and adds up the bill. No record is read.
+// Plan validates the chain, calibrates the noise and prices all stages. It reads no records.
 //
 // Errors: joined *param.Error values, one for each mistake.
 func (c BaselineChain) Plan() (*baselines.Plan, error) {
@@ -74,7 +74,7 @@ func (c BaselineChain) Plan() (*baselines.Plan, error) {
 	return c.plan(c.common)
 }
 
-// Fit is Plan and then the plan's Fit.
+// Fit calls Plan and then the plan's Fit.
 func (c BaselineChain) Fit(ctx context.Context, data records.Data,
 	opts ...Option) (*Generator, error) {
 	return fit(ctx, c.Plan, data, opts)

@@ -15,22 +15,22 @@ import (
 // DPGM begins a chain for a mixture of generative networks (Acs et al. 2017/2019; package dpgm says
 // where this differs from the papers).
 //
-// The schema is public: bounds and sizes in it are declared, never read from the records. Labels,
-// if it has any, are not modelled: synthetic records carry none. The chain is a plain value; a step
-// only records, so chains can be forked freely, the order of steps means nothing, and everything is
-// judged at once by Plan.
+// The schema is public: bounds and sizes in it are declared, never read from the records. Labels
+// are not modelled: synthetic records have none. The chain is a plain value: a method only sets a
+// field of a copy, so chains can be forked freely, the order of calls does not matter, and Plan
+// reports all mistakes together.
 func DPGM(schema records.Schema, budget accountant.Budget) DPGMChain {
 	return DPGMChain{config: dpgm.Config{Schema: schema, Budget: budget}}
 }
 
-// DPGMChain is a DPGM run being described.
+// DPGMChain describes a DPGM run.
 type DPGMChain struct {
 	config dpgm.Config
 	seeds
 }
 
-// Nominal declares about how many records there are, a public number, from which everything that is
-// not set follows: see package dpgm. The guarantee does not rest on it.
+// Nominal sets the approximate number of records, which must be public. Fields that are not set get
+// defaults derived from it; see package dpgm. The guarantee does not depend on it.
 func (c DPGMChain) Nominal(records int) DPGMChain {
 	c.config.Nominal = records
 	return c
@@ -43,15 +43,15 @@ func (c DPGMChain) Features(k rff.Kernel) DPGMChain {
 	return c
 }
 
-// Cluster sets the number of clusters, and how they are found. With K = 1 there is one network for
-// all records and nothing else to set.
+// Cluster sets the number of clusters and how they are found. With K = 1 there is one network for
+// all records and no other field applies.
 func (c DPGMChain) Cluster(k kmeans.Config) DPGMChain {
 	c.config.Cluster = k
 	return c
 }
 
-// Marginals has the frequency of every coordinate released beside the clusters, and the networks
-// set to them: see dpgm.Marginals. Networks must be able to, as models.VAE's are.
+// Marginals also releases the frequency of every coordinate and initialises the networks with
+// it; see dpgm.Marginals. The networks must implement models.MarginalSetter, as models.VAE's do.
 func (c DPGMChain) Marginals(m dpgm.Marginals) DPGMChain {
 	c.config.Marginals = &m
 	return c
@@ -70,20 +70,21 @@ func (c DPGMChain) Train(s sgd.Config) DPGMChain {
 }
 
 // Average releases a moving average of the training's parameters with the given decay, such as 0.9,
-// instead of the last ones: noise averages out, and it costs nothing.
+// instead of the last ones. Averaging reduces the noise and costs no privacy.
 func (c DPGMChain) Average(decay float64) DPGMChain {
 	c.config.Average = decay
 	return c
 }
 
-// Seed sets the seed of public randomness: frequencies, initial centres and weights. It has nothing
-// to do with the noise, which cannot be seeded.
+// Seed sets the seed of public randomness: frequencies, initial centres and weights. It does not
+// affect the noise, which cannot be seeded.
 func (c DPGMChain) Seed(seed uint64) DPGMChain {
 	c.seed = &seed
 	return c
 }
 
-// Plan validates the chain, finds every noise multiplier and adds up the bill. No record is read.
+// Plan validates the chain, calibrates every noise multiplier and prices all stages. It reads no
+// records.
 //
 // Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
 // accountant.ErrUnsupported where no sound analysis is known.
@@ -92,7 +93,7 @@ func (c DPGMChain) Plan() (*dpgm.Plan, error) {
 	return c.config.Plan()
 }
 
-// Fit is Plan and then the plan's Fit.
+// Fit calls Plan and then the plan's Fit.
 func (c DPGMChain) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	return fit(ctx, c.Plan, data, opts)
 }

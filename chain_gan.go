@@ -12,15 +12,15 @@ import (
 // GAN begins a chain for a generative adversarial network (Zhang, Ji and Wang 2018; package gan
 // says where this differs from the paper).
 //
-// The schema is public. Labels, if it has any, are a part of the record: the generator makes
-// records of each class, in public proportions. The chain is a plain value; a step only records, so
-// chains can be forked freely, the order of steps means nothing, and everything is judged at once
-// by Plan.
+// The schema is public. Labels are part of the record: the generator makes records of each class,
+// in public proportions. The chain is a plain value: a method only sets a field of a copy, so
+// chains can be forked freely, the order of calls does not matter, and Plan reports all mistakes
+// together.
 func GAN(schema records.Schema, budget accountant.Budget) GANChain {
 	return GANChain{schema: schema, budget: budget}
 }
 
-// GANChain is a GAN being described.
+// GANChain describes a GAN run.
 type GANChain struct {
 	schema    records.Schema
 	budget    accountant.Budget
@@ -32,21 +32,21 @@ type GANChain struct {
 	seeds
 }
 
-// Nominal declares about how many records there are, a public number, from which everything that is
-// not set follows: see package gan. The guarantee does not rest on it.
+// Nominal sets the approximate number of records, which must be public. Fields that are not set get
+// defaults derived from it; see package gan. The guarantee does not depend on it.
 func (c GANChain) Nominal(records int) GANChain {
 	c.nominal = records
 	return c
 }
 
-// Critic sets the network that tells records from fakes, the only one that sees records, in the
-// place of that of Train.
+// Critic sets the network that distinguishes records from generated ones, overriding that of
+// Train. It is the only network that sees records.
 func (c GANChain) Critic(a models.CriticArchitecture) GANChain {
 	c.critic = a
 	return c
 }
 
-// Generator sets the network that makes records out of codes of some coordinates, in the place of
+// Generator sets the network that makes records out of codes of some coordinates, instead of
 // that of Train.
 func (c GANChain) Generator(a models.GeneratorArchitecture, latent int) GANChain {
 	c.generator, c.latent = a, latent
@@ -61,13 +61,13 @@ func (c GANChain) Train(g gan.Config) GANChain {
 }
 
 // Seed sets the seed of public randomness: initial weights, codes and draws of public records. It
-// has nothing to do with the noise, which cannot be seeded.
+// does not affect the noise, which cannot be seeded.
 func (c GANChain) Seed(seed uint64) GANChain {
 	c.seed = &seed
 	return c
 }
 
-// Plan validates the chain, finds the noise and adds up the bill. No record is read.
+// Plan validates the chain, calibrates the noise and prices all stages. It reads no records.
 //
 // Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
 // accountant.ErrUnsupported where no sound analysis is known.
@@ -87,7 +87,7 @@ func (c GANChain) Plan() (*gan.Plan, error) {
 	return config.Plan()
 }
 
-// Fit is Plan and then the plan's Fit.
+// Fit calls Plan and then the plan's Fit.
 func (c GANChain) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	return fit(ctx, c.Plan, data, opts)
 }

@@ -12,15 +12,15 @@ import (
 // MERF begins a chain for labelled synthetic records from one private release of mean features
 // (Harder et al. 2021; package merf says where this differs from the paper).
 //
-// The schema is public: bounds and levels in it are declared, never read from the records. Classes,
-// if it has any, are modelled: OfClass draws records of one. The chain is a plain value; a step
-// only records, so chains can be forked freely, the order of steps means nothing, and everything is
-// judged at once by Plan.
+// The schema is public: bounds and levels in it are declared, never read from the records. Classes
+// are modelled: OfClass draws records of one class. The chain is a plain value: a method only sets
+// a field of a copy, so chains can be forked freely, the order of calls does not matter, and Plan
+// reports all mistakes together.
 func MERF(schema records.Schema, budget accountant.Budget) MERFChain {
 	return MERFChain{schema: schema, budget: budget}
 }
 
-// MERFChain is a DP-MERF run being described.
+// MERFChain describes a DP-MERF run.
 type MERFChain struct {
 	schema       records.Schema
 	budget       accountant.Budget
@@ -31,8 +31,9 @@ type MERFChain struct {
 	seeds
 }
 
-// Nominal declares about how many records there are, a public number, from which everything that is
-// not set follows: see package merf. Under replace-one it is the number of records.
+// Nominal sets the approximate number of records, which must be public. Fields that are not set get
+// defaults derived from it; see package merf. Under replace-one it must be the exact number of
+// records.
 func (c MERFChain) Nominal(records int) MERFChain {
 	c.nominal = records
 	return c
@@ -45,26 +46,26 @@ func (c MERFChain) Embed(e merf.Config) MERFChain {
 }
 
 // Generator sets the architecture that is trained against the release, for example models.MLP or
-// models.ConvDecoder, in the place of that of Train.
+// models.ConvDecoder, instead of that of Train.
 func (c MERFChain) Generator(a models.GeneratorArchitecture) MERFChain {
 	c.architecture = a
 	return c
 }
 
-// Train sets how the generator is trained. It costs nothing, whatever it is.
+// Train sets how the generator is trained. Training costs no privacy.
 func (c MERFChain) Train(g merf.GeneratorConfig) MERFChain {
 	c.generator = &g
 	return c
 }
 
-// Seed sets the seed of public randomness: features, initial weights and codes. It has nothing to
-// do with the noise, which cannot be seeded.
+// Seed sets the seed of public randomness: features, initial weights and codes. It does not
+// affect the noise, which cannot be seeded.
 func (c MERFChain) Seed(seed uint64) MERFChain {
 	c.seed = &seed
 	return c
 }
 
-// Plan validates the chain, finds the noise and adds up the bill. No record is read.
+// Plan validates the chain, calibrates the noise and prices all stages. It reads no records.
 //
 // Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded.
 func (c MERFChain) Plan() (*merf.Plan, error) {
@@ -83,7 +84,7 @@ func (c MERFChain) Plan() (*merf.Plan, error) {
 	return config.Plan()
 }
 
-// Fit is Plan and then the plan's Fit.
+// Fit calls Plan and then the plan's Fit.
 func (c MERFChain) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	return fit(ctx, c.Plan, data, opts)
 }

@@ -11,13 +11,14 @@ import (
 // Mix begins a chain for noisy mixtures of records (Lee et al. 2019; package mix says where this
 // differs from the paper).
 //
-// The schema is public. The chain is a plain value; a step only records, so chains can be forked
-// freely, the order of steps means nothing, and everything is judged at once by Plan.
+// The schema is public. The chain is a plain value: a method only sets a field of a copy, so
+// chains can be forked freely, the order of calls does not matter, and Plan reports all mistakes
+// together.
 func Mix(schema records.Schema, budget accountant.Budget) MixChain {
 	return MixChain{schema: schema, budget: budget}
 }
 
-// MixChain is a release of mixtures being described.
+// MixChain describes a release of mixtures.
 type MixChain struct {
 	schema  records.Schema
 	budget  accountant.Budget
@@ -26,28 +27,30 @@ type MixChain struct {
 	seeds
 }
 
-// Nominal declares about how many records there are, a public number, from which everything that is
-// not set follows: see package mix. Under replace-one it is the number of records.
+// Nominal sets the approximate number of records, which must be public. Fields that are not set get
+// defaults derived from it; see package mix. Under replace-one it must be the exact number of
+// records.
 func (c MixChain) Nominal(records int) MixChain {
 	c.nominal = records
 	return c
 }
 
-// Mixtures sets how many mixtures of how many records are released, and how records get into them.
+// Mixtures sets the number of mixtures, the number of records in each and how records are chosen.
 // Schema and budget are the chain's.
 func (c MixChain) Mixtures(m mix.Config) MixChain {
 	c.config = m
 	return c
 }
 
-// Seed sets the seed of public randomness, which is that of a projection where there is one. It has
-// nothing to do with the noise, which cannot be seeded.
+// Seed sets the seed of public randomness: that of the projection, if there is one. It does not
+// affect the noise, which cannot be seeded.
 func (c MixChain) Seed(seed uint64) MixChain {
 	c.seed = &seed
 	return c
 }
 
-// Plan validates the chain, finds degree and noise and adds up the bill. No record is read.
+// Plan validates the chain, chooses the degree, calibrates the noise and prices all stages.
+// It reads no records.
 //
 // Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
 // accountant.ErrUnsupported where no sound analysis is known.
@@ -63,9 +66,9 @@ func (c MixChain) Plan() (*mix.Plan, error) {
 	return config.Plan()
 }
 
-// Fit is Plan and then the plan's Fit. Of tables and sets the generator draws as many records as
-// are asked for; of vectors and images it hands out the released rows, again and again if more are
-// asked for than were released. The generator's model is a *mix.Model, which has the released rows.
+// Fit calls Plan and then the plan's Fit. For tables and sets the generator draws any number of new
+// records. For vectors and images it returns the released rows, repeated if more are requested than
+// were released. The generator's model is a *mix.Model, which has the released rows.
 func (c MixChain) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	return fit(ctx, c.Plan, data, opts)
 }

@@ -19,19 +19,19 @@ import (
 //		Score(tune.Accuracy{}, 50).
 //		Plan()
 //
-// The chain is a plain value; everything is judged at once by Plan.
+// The chain is a plain value; Plan reports all mistakes together.
 func Tune(budget accountant.Budget) TuneChain {
 	return TuneChain{config: tune.Config{Budget: budget, Systems: Systems()}}
 }
 
-// TuneChain is a search being described.
+// TuneChain describes a search.
 type TuneChain struct {
 	config     tune.Config
 	candidates func(accountant.Budget) ([]Plan, error)
 }
 
-// Candidates sets how the plans to choose from are made for the budget of a single trial: the
-// largest that keeps the search within its own.
+// Candidates sets the function that makes the candidate plans for the budget of one trial,
+// which is the largest that keeps the whole search within its budget.
 func (c TuneChain) Candidates(make func(trial accountant.Budget) ([]Plan, error)) TuneChain {
 	c.candidates, c.config.Candidates = make, nil
 	return c
@@ -56,7 +56,7 @@ func (c TuneChain) Score(s tune.Score, noise float64) TuneChain {
 	return c
 }
 
-// Plan validates the chain and adds up the bill. No record is read.
+// Plan validates the chain and prices the search. It reads no records.
 //
 // Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
 // accountant.ErrUnsupported; those of Candidates.
@@ -71,7 +71,7 @@ func (c TuneChain) Plan() (*tune.Plan, error) {
 	return within.Plan()
 }
 
-// Fit is Plan and then the plan's Fit.
+// Fit calls Plan and then the plan's Fit.
 func (c TuneChain) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	return fit(ctx, c.Plan, data, opts)
 }

@@ -1,9 +1,9 @@
 // Package privgen trains generative models under differential privacy and
 // releases generators of synthetic records.
 //
-// A chain says what to learn and how private it must be; Plan does all the
-// arithmetic before a record is read; Fit spends; the Generator holds released
-// state only, so sampling it, saving it and handing it out cost nothing more:
+// A chain says what to learn and how private it must be. Plan does all the arithmetic
+// before any record is read. Fit spends the budget. The Generator holds released state
+// only, so sampling, saving and sharing it cost no more privacy:
 //
 //	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 //	plan, err := privgen.DPGM(records.BinaryImage(28, 28), budget).
@@ -38,19 +38,20 @@
 // # The systems
 //
 // [DPGM] clusters records privately and trains one network a cluster (Acs et al. 2017/2019). [MERF]
-// releases mean features once and trains a generator against them as often as one likes (Harder et
+// releases mean features once and can train any number of generators against them (Harder et
 // al. 2021). [GAN] trains a critic privately and a generator against it (Zhang et al. 2018). [Mix]
 // publishes noisy mixtures of records (Lee et al. 2019). Package documentation says where each
 // differs from its paper, and why.
 //
 // # Which system, and with what
 //
-// Every system has defaults that follow from schema, budget and one public number, about how many
-// records there are; the plan prints what was chosen and why, and what time and memory it takes:
+// Every system derives defaults from the schema, the budget and one public number: the
+// approximate number of records. The plan prints what was chosen and why, and the expected time
+// and memory:
 //
 //	gen, err := privgen.GAN(schema, budget).Nominal(30_000).Fit(ctx, data)
 //
-// [Recommend] makes the plans of all systems that fit, best first:
+// [Recommend] returns the plans of all suitable systems, best first:
 //
 //	tables with a class      MERF; GAN
 //	tables without one       MERF; GAN; DPGM
@@ -60,16 +61,16 @@
 //	vectors with a class     MERF; GAN; Mix
 //	vectors without one      MERF; DPGM; GAN
 //
-// A mean of m columns in each of k classes is known to σ₁·k·√m/n at best, where σ₁ is the noise of
-// one Gaussian release that costs the whole budget (3.7 at ε = 1, δ = 1e-5). Where that is above a
-// quarter of a column's range, as for 2,000 records of 600 columns in 26 classes, no system learns
-// anything, and Recommend says so with [ErrNoise] before the budget is spent.
+// The mean of m columns in each of k classes is known to within σ₁·k·√m/n at best, where σ₁ is the
+// noise of one Gaussian release that costs the whole budget (3.7 at ε = 1, δ = 1e-5). Where that
+// is above a quarter of a column's range, as for 2,000 records of 600 columns in 26 classes, no
+// system learns anything, and Recommend returns [ErrNoise] before the budget is spent.
 //
 // # What is promised
 //
 // A [accountant.Guarantee] states ε, δ, the neighbouring relation, every private release with its
 // purpose, the class of its noise, and what it does not cover. Every ε is the upper end of a
-// computed interval. Where no sound analysis of a configuration is known, it is refused.
+// computed interval. A configuration without a known sound analysis is refused.
 //
 // The default relation is add-or-remove-one: what a generator reveals changes
 // little if one person's record is added or removed. It is a weaker promise

@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// fit makes a plan and carries it out.
+// fit makes a plan and runs it.
 func fit[P Plan](ctx context.Context, plan func() (P, error), data records.Data,
 	opts []Option) (*Generator, error) {
 	p, err := plan()
@@ -16,11 +16,11 @@ func fit[P Plan](ctx context.Context, plan func() (P, error), data records.Data,
 	return p.Fit(ctx, data, opts...)
 }
 
-// seeds hold the seed of a chain apart from the configurations of its steps, so that the order of
-// steps does not matter.
+// seeds holds the chain's seed apart from the configurations, so that the order of calls does not
+// matter.
 type seeds struct{ seed *uint64 }
 
-// set puts the chain's seed, if it has one, in the place of others.
+// set replaces the given seeds with the chain's, if it has one.
 func (s seeds) set(all ...*uint64) {
 	for _, at := range all {
 		if s.seed != nil {

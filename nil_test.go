@@ -15,13 +15,16 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/report"
+	"github.com/seed7ba64551/privgen/report/fidelity"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
 // unmade are zero values and nil pointers of plans and of what is released.
 func unmade() (list []any) {
 	for _, v := range []any{dpgm.Plan{}, merf.Plan{}, gan.Plan{}, mix.Plan{}, baselines.Plan{},
-		draft.Plan{}, synth.Program{}, privgen.Generator{}, privgen.Interrupted{}, dpgm.Model{},
+		draft.Plan{}, fidelity.Plan{}, report.Report{},
+		synth.Program{}, privgen.Generator{}, privgen.Interrupted{}, dpgm.Model{},
 		merf.Model{}, gan.Model{}, mix.Model{}, merf.Embedding{}, merf.Partial{}, kmeans.Model{}} {
 		t := reflect.TypeOf(v)
 		list = append(list, reflect.New(t).Interface(), reflect.Zero(reflect.PointerTo(t)).Interface())

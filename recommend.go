@@ -10,13 +10,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Recommendation is a plan with nothing but defaults, and why it has its place.
+// A Recommendation is a plan made of defaults only, with the reason for its rank.
 type Recommendation struct {
 	Plan   Plan
 	Reason string // one sentence
 }
 
-// String is the reason and the bill.
+// String returns the reason and the plan's text.
 func (r Recommendation) String() string {
 	if r.Plan == nil {
 		return r.Reason
@@ -24,24 +24,25 @@ func (r Recommendation) String() string {
 	return fmt.Sprintf("%s: %s\n%v", r.Plan.System(), r.Reason, r.Plan)
 }
 
-// ErrNoise is returned where the noise that the budget asks for leaves nothing to learn.
+// ErrNoise is returned if the noise that the budget requires leaves nothing to learn.
 var ErrNoise = errors.New("noise leaves nothing to learn")
 
-// Recommend makes the plans of the systems that fit the records, best first. Nothing is spent and
-// no record is read: schema, budget and the nominal number of records are all it knows.
+// Recommend returns the plans of the systems that suit the records, best first. It uses the
+// schema, the budget and the approximate number of records only: it reads no records and spends
+// nothing.
 //
-// Which system comes first is what made-up data and published ones have shown (docs/results.md):
+// The order is that of measurements on generated and published data (docs/results.md):
 //
 //	tables with a class    MERF, then GAN
 //	tables without one     MERF, then GAN, then DPGM
-//	sets                   DPGM with marginals, then the independent, the tree and MWEM baselines
+//	sets                   DPGM with marginals, then the Independent, Tree and MWEM baselines
 //	images with a class    MERF, then Mix to learn from and not to look at, then GAN
 //	images without one     DPGM, then MERF and GAN
 //	vectors with a class   MERF, then GAN, then Mix
 //	vectors without one    MERF, then DPGM, then GAN
 //
-// Errors: *param.Error; accountant.ErrUnsupported. ErrNoise comes with the plans: it says that none
-// of them will learn anything, why, and about how many records would do.
+// Errors: *param.Error; accountant.ErrUnsupported. ErrNoise comes together with the plans: it says
+// why none of them would learn anything and about how many records would be enough.
 func Recommend(schema records.Schema, budget accountant.Budget,
 	nominal int) ([]Recommendation, error) {
 	var k param.Checker
@@ -68,13 +69,13 @@ func Recommend(schema records.Schema, budget accountant.Budget,
 	return list, ceiling(schema, budget, nominal)
 }
 
-// candidate is a system with what speaks for it.
+// candidate is a system with the reason to choose it.
 type candidate struct {
 	system, reason string
 	plan           func() (Plan, error)
 }
 
-// planned hides the type of a plan, and a nil one.
+// planned converts a system's plan to a Plan, with nil for a nil pointer.
 func planned[P Plan](plan func() (P, error)) func() (Plan, error) {
 	return func() (Plan, error) {
 		p, err := plan()
@@ -85,7 +86,7 @@ func planned[P Plan](plan func() (P, error)) func() (Plan, error) {
 	}
 }
 
-// candidates are the systems that fit, best first.
+// candidates returns the suitable systems, best first.
 func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 	merf := func(why string) candidate {
 		return candidate{"merf", why, planned(MERF(s, b).Nominal(n).Plan)}
@@ -102,12 +103,12 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 	labelled := s.Classes() > 1
 	switch {
 	case s.Sparse() && !labelled:
-		return append([]candidate{dpgm("frequencies and sizes are released, and a network adds what " +
-			"items have to do with each other.")}, baselineCandidates(s, b, n)...)
+		return append([]candidate{dpgm("frequencies and sizes are released, and a network adds how " +
+			"items depend on each other.")}, baselineCandidates(s, b, n)...)
 	case s.Sparse():
 		return []candidate{
-			merf("one release holds every class's items; the other systems for sets know no classes."),
-			dpgm("frequencies and sizes of sets come out best, without their classes.")}
+			merf("one release holds every class's items; the other systems for sets do not model classes."),
+			dpgm("frequencies and sizes of sets are most accurate, but classes are not modelled.")}
 	case s.Kind() == records.MixedTable && labelled:
 		return []candidate{
 			merf("one release of columns and pairs of columns by class is the most exact summary there is."),
@@ -115,35 +116,36 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 	case s.Kind() == records.MixedTable:
 		return []candidate{merf("one release of columns and pairs of columns is the most exact summary."),
 			gan("columns are released, and a critic adds what pairs do not show."),
-			dpgm("clusters with a network each follow groups of records, and nothing finer.")}
+			dpgm("clusters with one network each follow groups of records, and nothing finer.")}
 	case s.IsImage() && labelled:
 		return []candidate{
 			merf("one release of features of images by class gives images of every class."),
-			mix("mixtures teach a classifier most at large ε, but they are no images to look at."),
+			mix("mixtures train the best classifiers at large ε, but they do not look like images."),
 			gan("images are sharper than MERF's from ε of about 10 on, and its training is far noisier below.")}
 	case s.IsImage():
 		return []candidate{
-			dpgm("clusters with a network each give images of several kinds."),
+			dpgm("clusters with one network each give images of several kinds."),
 			merf("one release of features of images, without clusters."),
 			gan("images are sharper from ε of about 10 on.")}
 	case labelled:
 		return []candidate{
 			merf("one release of random features by class serves vectors of every kind."),
-			gan("a critic sees what random features do not, with far more noise."),
-			mix("mixtures of records teach a classifier, but they are no records.")}
+			gan("a critic captures what random features miss, with far more noise."),
+			mix("mixtures of records train a classifier, but they are not records.")}
 	}
 	return []candidate{merf("one release of random features serves vectors of every kind."),
-		dpgm("clusters with a network each follow groups of records."),
-		gan("a critic sees what random features do not, with far more noise.")}
+		dpgm("clusters with one network each follow groups of records."),
+		gan("a critic captures what random features miss, with far more noise.")}
 }
 
 func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidate {
 	return []candidate{
-		{"independent", "counts of items alone: hardly worse where records are few for each item.",
+		{"independent", "counts of items alone: nearly as good if there are few records for each item.",
 			planned(Independent(s, b).Nominal(n).Plan)},
-		{"tree", "pairs of items along a tree: better than counts where records are many for each item.",
+		{"tree",
+			"pairs of items along a tree: better than counts if there are many records for each item.",
 			planned(Tree(s, b).Nominal(n).Plan)},
-		{"mwem", "answers the counting queries it is given: good where all possible sets can be listed.",
+		{"mwem", "answers the given counting queries: good if all possible sets can be listed.",
 			planned(MWEM(s, b).Nominal(n).Plan)}}
 }
 
@@ -155,9 +157,9 @@ const (
 	usualItems    = 12
 )
 
-// ceiling refuses what no system learns. Whatever a system releases, it cannot tell a mean of the
-// records better than one Gaussian release of nothing but their sum: with m columns in [0,1] that
-// has noise σ₁·√m·k/n on every column's mean in each of k equal classes.
+// ceiling returns ErrNoise if no system can learn. No system can estimate a mean of the records
+// better than one Gaussian release of their sum alone: with m columns in [0,1] that has noise
+// σ₁·√m·k/n on every column's mean in each of k equal classes.
 func ceiling(s records.Schema, b accountant.Budget, n int) error {
 	z, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event {
 		return accountant.Gaussian{NoiseMultiplier: z}
@@ -189,6 +191,6 @@ func ceiling(s records.Schema, b accountant.Budget, n int) error {
 		shape += fmt.Sprintf(" in %d classes", classes)
 	}
 	return fmt.Errorf("privgen: %d records at ε = %g, δ = %g: %w about %s: "+
-		"the mean of each has noise of %.2g, and more than %.2g drowns it; about %.2g records would do",
+		"the mean of each has noise of %.2g, at most %.2g would be usable; about %.2g records would be enough",
 		n, b.Epsilon, b.Delta, ErrNoise, shape, noise, most, float64(n)*noise/most)
 }

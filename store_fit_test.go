@@ -167,7 +167,7 @@ func TestCheckpointNamesItsLedger(t *testing.T) {
 	}
 }
 
-// TestTrainOnAStore takes the steps of a loop of one's own from a ledger in a store.
+// TestTrainOnAStore takes the steps of a user-defined loop from a ledger in a store.
 func TestTrainOnAStore(t *testing.T) {
 	_, s, terms := patients(t)
 	_, data := earners(t)

@@ -6,12 +6,12 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Affords says whether e would fit, once, beside everything set aside, and sets nothing aside. It
-// is for those who will make several reservations and must not begin unless all of them can be had:
-// their sum is asked about first, composed. The answer is the ledger's own, by whatever it prices
-// with; somebody else may reserve before the asker does, and the policy is not asked.
+// Affords reports whether one use of e would fit besides everything reserved. It reserves nothing.
+// A caller that will make several reservations and must not start without all of them passes their
+// composition first. The ledger prices e as it prices reservations. Another process may reserve
+// before the caller does, and the policy is not consulted.
 //
-// Errors: nil where it fits; ErrBudgetExceeded, ErrUnsupported, *param.Error.
+// Errors: nil if it fits; ErrBudgetExceeded, ErrUnsupported, *param.Error.
 func (l *Ledger) Affords(e Event) error {
 	if e == nil {
 		return param.New("accountant.Ledger.Affords.e", nil, "an event")
@@ -38,7 +38,7 @@ func (l *Ledger) Affords(e Event) error {
 		return err
 	}
 	if cost.Upper > root.budget.Epsilon {
-		return fmt.Errorf("accountant: ε = %.4g of %.4g: %w",
+		return fmt.Errorf("accountant: ε = %.4g, the budget is %.4g: %w",
 			cost.Upper, root.budget.Epsilon, ErrBudgetExceeded)
 	}
 	return nil

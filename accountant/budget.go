@@ -8,14 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// MinDelta is the smallest positive δ the package answers for.
+// MinDelta is the smallest positive δ that the package supports.
 const MinDelta = 1e-12
 
 // Budget is a target guarantee: (Epsilon, Delta)-differential privacy under Relation.
 //
-// A Delta of exactly 0 is pure differential privacy: it can be asked for, and paid for, only where
-// every event is pure (Laplace, exponential mechanism, randomized response, ..., see [Epsilon]);
-// every other event is refused with ErrUnsupported.
+// A Delta of exactly 0 means pure differential privacy. It is supported only if every event is
+// pure (Laplace, exponential mechanism, randomized response, ..., see [Epsilon]); other events
+// result in ErrUnsupported.
 type Budget struct {
 	Epsilon  float64  `json:"epsilon"`
 	Delta    float64  `json:"delta"`
@@ -37,7 +37,7 @@ func (b Budget) Validate() error {
 	return errors.Join(errs...)
 }
 
-// String reads (ε=1, δ=1e-05) under add_or_remove_one.
+// String returns, for example, "(ε=1, δ=1e-05) under add_or_remove_one".
 func (b Budget) String() string {
 	return fmt.Sprintf("(ε=%g, δ=%g) under %s", b.Epsilon, b.Delta, b.Relation)
 }
@@ -60,15 +60,15 @@ func checkTarget(path string, delta float64) error {
 	return nil
 }
 
-// Bound brackets a privacy parameter. Upper is sound and is what is published; Lower is proven to
-// be no more than the cost of the event's worst case as modelled; Estimate lies between them.
+// Bound brackets a privacy parameter. Upper is sound and is published; Lower is a proven lower
+// bound of the cost of the event's worst case as modelled; Estimate lies between them.
 type Bound struct {
 	Lower    float64 `json:"lower"`
 	Estimate float64 `json:"estimate"`
 	Upper    float64 `json:"upper"`
 }
 
-// String shows the published end first.
+// String returns the bound with the published end first.
 func (b Bound) String() string {
 	return fmt.Sprintf("%.6g (between %.6g and %.6g)", b.Upper, b.Lower, b.Upper)
 }

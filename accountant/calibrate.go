@@ -7,18 +7,18 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// CalibrateNoise finds the smallest tested noise multiplier σ whose event fits the target, and what
-// it achieves. The event may contain fixed parts beside the calibrated one.
+// CalibrateNoise returns the smallest tested noise multiplier σ whose event meets the target, and
+// the cost achieved. The event may contain fixed parts besides the calibrated one.
 //
 // Guarantee: achieved.Upper ≤ target.Epsilon, always.
-// Errors: ErrBudgetExceeded when no noise is enough, for example because fixed parts alone exceed
+// Errors: ErrBudgetExceeded if no noise is enough, for example because fixed parts alone exceed
 // the target.
 func CalibrateNoise(target Budget, event func(noiseMultiplier float64) Event) (sigma float64,
 	achieved Bound, err error) {
 	return calibrate(target, "accountant.CalibrateNoise.event", event, false, math.Inf(1))
 }
 
-// CalibrateSampling finds the largest tested sampling probability whose event fits the target.
+// CalibrateSampling returns the largest tested sampling probability whose event meets the target.
 //
 // Guarantee and Errors: as CalibrateNoise.
 func CalibrateSampling(target Budget, event func(probability float64) Event) (q float64,
@@ -26,7 +26,7 @@ func CalibrateSampling(target Budget, event func(probability float64) Event) (q 
 	return calibrate(target, "accountant.CalibrateSampling.event", event, true, 1)
 }
 
-// CalibrateSteps finds the largest number of steps, at most limit, whose event fits the target.
+// CalibrateSteps returns the largest number of steps, at most limit, whose event meets the target.
 //
 // Guarantee and Errors: as CalibrateNoise.
 func CalibrateSteps(target Budget, limit int, event func(steps int) Event) (steps int,
@@ -34,8 +34,8 @@ func CalibrateSteps(target Budget, limit int, event func(steps int) Event) (step
 	return calibrateCount(target, "accountant.CalibrateSteps", limit, event)
 }
 
-// CalibrateSample finds the largest sample size, at most the population, whose event fits the
-// target.
+// CalibrateSample returns the largest sample size, at most the population, whose event meets
+// the target.
 //
 // Guarantee and Errors: as CalibrateNoise.
 func CalibrateSample(target Budget, population int, event func(sample int) Event) (sample int,
@@ -43,10 +43,12 @@ func CalibrateSample(target Budget, population int, event func(sample int) Event
 	return calibrateCount(target, "accountant.CalibrateSample", population, event)
 }
 
-// CalibrateShare gives the noise multiplier of a first stage that may use the given share of the
-// target's ε on its own: the smallest tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ.
+// CalibrateShare returns the noise multiplier of a first stage that may use the given share of the
+// target's ε alone: the smallest tested σ with ε(event(σ)) ≤ share·Epsilon at the target's δ.
 // Calibrate the next stage jointly with the first (put both into the event of CalibrateNoise):
 // joint composition costs less than the sum of the shares.
+//
+// Errors: those of CalibrateNoise; *param.Error for a share outside (0, 1).
 func CalibrateShare(target Budget, share float64,
 	event func(noiseMultiplier float64) Event) (sigma float64, achieved Bound, err error) {
 	if !(share > 0 && share < 1) {
@@ -59,8 +61,8 @@ func CalibrateShare(target Budget, share float64,
 	return CalibrateNoise(target, event)
 }
 
-// search looks for the parameter x at which ε meets the target. y = log x for parameters whose
-// growth costs, −log x for those that save, so that ε increases in y.
+// search finds the parameter x at which ε meets the target. y is log x for parameters that
+// increase ε and −log x for those that decrease it, so ε increases in y.
 type search struct {
 	target Budget
 	event  func(y float64) Event
@@ -151,9 +153,9 @@ func calibrate(target Budget, path string, event func(float64) Event, costs bool
 	return param(y), b, err
 }
 
-// settle moves y to the private side until the full bracket, which chooses a grid of its own,
-// agrees with the search: whoever prices the event afterwards, a ledger for one, has to find that
-// it fits.
+// settle moves y to the private side until the full bracket, which has its own grid, agrees
+// with the search: any later pricing of the event, such as a ledger's, must find that it
+// fits.
 func (s *search) settle(y float64) (float64, Bound, error) {
 	for step := 1e-5; step < 0.5; step *= 2 {
 		b, err := Epsilon(s.event(y), s.target.Delta, s.target.Relation)

@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// change is what one line of a journal says: one of its pointers is set, or NotPrivate.
+// change is the content of one line of a journal: exactly one of its pointers, or
+// NotPrivate, is set.
 type change struct {
 	Line       uint64    `json:"line"`
 	Snapshot   *snapshot `json:"snapshot,omitempty"`
@@ -38,7 +39,7 @@ type partOf struct {
 // opening is the first line.
 type opening struct {
 	Version int    `json:"version"` // of the lines
-	ID      string `json:"id"`      // random: two journals never begin alike
+	ID      string `json:"id"`      // random: no two journals start with the same line
 	Terms   Terms  `json:"terms"`
 }
 
@@ -105,17 +106,17 @@ func decodeChange(line JournalLine) (*change, error) {
 	}
 	switch {
 	case kinds != 1:
-		return nil, fmt.Errorf("%d things in one line", kinds)
+		return nil, fmt.Errorf("%d changes in one line, want 1", kinds)
 	case c.Line != line.Line:
-		return nil, fmt.Errorf("its text is that of line %d", c.Line)
+		return nil, fmt.Errorf("its text has the number %d", c.Line)
 	case line.Snapshot != (c.Snapshot != nil):
-		return nil, fmt.Errorf("a snapshot that is none, or none that is")
+		return nil, fmt.Errorf("its text and its kind disagree about being a snapshot")
 	}
 	return &c, nil
 }
 
-// apply makes true what a line says. It is how a ledger follows other processes, and how it comes
-// back; the caller holds the state lock, or is the only owner.
+// apply applies a line to the ledger. A ledger follows other processes, and is restored, by
+// applying lines. The caller holds the state lock or is the only owner.
 func (l *Ledger) apply(c *change) error {
 	at, err := l.descendant(c.At)
 	if err != nil {
@@ -262,12 +263,12 @@ func (l *Ledger) applySpend(c *changeSpend) error {
 	return nil
 }
 
-// left is how many uses belong to no transaction with an ID and have not been taken.
+// left returns how many untaken uses belong to no transaction with an ID.
 func (en *entry) left() int {
 	return en.reserved - en.spent - (en.owned - en.ownedSpent)
 }
 
-// take counts n uses of an entry of the ledger as gone; the caller holds the state lock.
+// take counts n uses of an entry of the ledger as taken; the caller holds the state lock.
 func (en *entry) take(l *Ledger, n int) {
 	if n > 0 {
 		en.spent += n
@@ -285,7 +286,7 @@ func checkRelation(got, want Relation) error {
 // maxPurpose bounds the text that every line for a purpose carries.
 const maxPurpose = 1 << 12
 
-// checkPurpose refuses what JSON cannot hold unchanged.
+// checkPurpose returns an error for text that JSON cannot hold unchanged.
 func checkPurpose(path, purpose string) error {
 	if !utf8.ValidString(purpose) || len(purpose) > maxPurpose {
 		return param.New(path, fmt.Sprintf("%.40q", purpose), "at most 4096 bytes of UTF-8")
@@ -303,8 +304,8 @@ func lineText(s string) string {
 	return s
 }
 
-// checkNames refuses what a line cannot hold: names that are not text, and too many or too deeply
-// nested parts.
+// checkNames returns an error for what a line cannot hold: names that are not valid text, and too
+// many or too deeply nested parts.
 func (l *Ledger) checkNames(t Transaction) error {
 	var k param.Checker
 	k.Add(checkPurpose("accountant.Transaction.ID", t.ID))

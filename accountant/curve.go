@@ -8,10 +8,12 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Tabulate makes an event of a mechanism whose hockey-stick curve δ(ε) is known, by reading it at
-// the given increasing losses. remove and add are the curves of the two directions; a nil add means
-// that they are the same. Between the points chords are used, which never lie below a hockey-stick
-// curve; put points where the curve bends.
+// Tabulate returns an event for a mechanism with a known hockey-stick curve δ(ε), evaluated at the
+// given increasing losses. remove and add are the curves of the two directions; a nil add means
+// that they are the same. Between the points it uses chords, which never lie below a hockey-stick
+// curve; choose points where the curve bends.
+//
+// Errors: *param.Error for a missing curve, or points that are not those of a hockey-stick curve.
 func Tabulate(name string, epsilons []float64, remove,
 	add func(epsilon float64) float64) (Curve, error) {
 	if remove == nil {

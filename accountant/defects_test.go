@@ -94,6 +94,18 @@ func TestReplaceOneIsNotAddOrRemove(t *testing.T) {
 	}
 }
 
+// TestNoProbabilityIsNaN asks Validate alone: pricing an event with a probability of NaN would not
+// end.
+func TestNoProbabilityIsNaN(t *testing.T) {
+	nan := math.NaN()
+	for _, bad := range []Event{PoissonSampled{nan, Gaussian{1}}, SampledSum{nan, 1},
+		TruncatedPoisson{nan, 10, 1, 1}, Approximate{1, nan}} {
+		if err := bad.Validate(); err == nil {
+			t.Errorf("%#v is accepted", bad)
+		}
+	}
+}
+
 func TestBadNumbersAreErrors(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, bad := range []Event{Gaussian{nan}, Gaussian{0}, Gaussian{-1}, Gaussian{inf}, Laplace{nan},

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Describe says in words what an event is.
+// Describe describes an event in words.
 func Describe(e Event) string {
 	switch v := e.(type) {
 	case Gaussian:
@@ -77,7 +77,7 @@ func describeAll(events []Event, sep string) string {
 	return strings.Join(parts, sep)
 }
 
-// samplers collects the ways in which records are chosen, in words.
+// samplers collects descriptions of how records are sampled.
 func samplers(e Event, into map[string]bool) {
 	switch v := e.(type) {
 	case PoissonSampled:
@@ -111,8 +111,8 @@ func samplers(e Event, into map[string]bool) {
 	}
 }
 
-// chosen collects what an event does with records that were sampled before: that it takes all of
-// those says nothing.
+// chosen collects how an event samples records that were sampled before; taking all of them is
+// not mentioned.
 func chosen(e Event, into map[string]bool) {
 	all := into[samplerNone]
 	samplers(e, into)
@@ -121,8 +121,8 @@ func chosen(e Event, into map[string]bool) {
 
 const (
 	samplerNone      = "all records (no sampling)"
-	samplerPoisson   = "Poisson: each record independently with the stated probability, each time anew"
-	samplerSubset    = "without replacement: a fresh uniform subset of public size, each time anew"
+	samplerPoisson   = "Poisson: each record independently with the stated probability"
+	samplerSubset    = "without replacement: a fresh uniform subset of public size each time"
 	samplerTruncated = "truncated Poisson: independent inclusion, " +
 		"then a random cut to a public maximum"
 )

@@ -41,6 +41,27 @@ func TestMovingBothWays(t *testing.T) {
 	}
 }
 
+// TestMovingInPaysForAdding: the part that a record moves to pays what adding a record costs there,
+// which here is twice what removing one costs. The part that it leaves costs next to nothing.
+func TestMovingInPaysForAdding(t *testing.T) {
+	var points []float64
+	for x := -6.0; x <= 12; x += 0.005 {
+		points = append(points, x)
+	}
+	gauss := func(mu float64) func(float64) float64 {
+		return func(eps float64) float64 { return min(1, pld.GaussianDelta(mu, eps)+1e-15) }
+	}
+	still := Gaussian{50}
+	joins := must[Curve](t)(Tabulate("joins", points, gauss(0.5), gauss(1)))
+	for _, moving := range [][]Event{{Gaussian{1000}, joins}, {joins, Gaussian{1000}}} {
+		e := Disjoint{Parts: []Event{still, still}, Moving: moving}
+		least := must[Bound](t)(Epsilon(Gaussian{1}, 1e-5, AddOrRemoveOne)).Lower
+		if v := upper(t, e, 1e-5, ReplaceOne); v < least*0.999 || v > least*1.02 {
+			t.Errorf("%v: %g, adding a record alone costs %g", moving, v, least)
+		}
+	}
+}
+
 // TestAddDirectionOnlyJustAbove: where adding a record shows half a percent more than removing one,
 // that is what counts, for one use and for many, in the ε and in the δ.
 func TestAddDirectionOnlyJustAbove(t *testing.T) {

@@ -10,16 +10,16 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// disjoint lowers disjoint parts. Used once, a record stays in one part, so the event is one list
-// of terms for each part it may be in. Used repeatedly, its part may change from use to use, so
-// every use pays for the worst part.
+// disjoint lowers disjoint parts. In a single use a record is in one part, so the event is one
+// list of terms for each part. In repeated uses the part may change from use to use, so every use
+// pays for the worst part.
 //
 // Under ReplaceOne the record may also move from part i to part j: part i loses it and part j gains
 // it.
 func (c *collector) disjoint(v Disjoint, n int) error {
 	for _, p := range append(append([]Event(nil), v.Parts...), v.Moving...) {
 		if usesPopulation(p) {
-			return unsupported("sampling that needs the private size of a disjoint part", c.relation)
+			return unsupported("sampling that depends on the private size of a disjoint part", c.relation)
 		}
 	}
 	var choice [][]term
@@ -48,8 +48,8 @@ func (c *collector) disjoint(v Disjoint, n int) error {
 	return c.push(worstAtom{choice}, n)
 }
 
-// oneOf lowers a choice. Which event was chosen may depend on what was released before, in this use
-// and in all others, so the worst is taken of every use and not of the whole.
+// oneOf lowers a choice. The choice may depend on earlier releases, in this use and in all others,
+// so the worst event is taken for every use, not for the whole.
 func (c *collector) oneOf(v OneOf, n int) error {
 	var list [][]term
 	for _, p := range v.Events {
@@ -78,7 +78,7 @@ func (c *collector) pushAll(terms []term, n int) error {
 	return nil
 }
 
-// usesPopulation says whether an event is stated in terms of a number of records.
+// usesPopulation reports whether an event is stated in terms of a number of records.
 func usesPopulation(e Event) bool {
 	switch v := e.(type) {
 	case SampledWithoutReplacement, TruncatedPoisson:
@@ -193,7 +193,7 @@ func (a oneWayAtom) pairs() *pld.Pairs {
 	return &pld.Pairs{Remove: p.Remove, Loose: p.Loose, Envelope: p.Envelope}
 }
 
-// worstAtom is one use of whichever of several lists is worst, chosen anew each time.
+// worstAtom is one use of the worst of several lists, chosen again at each use.
 type worstAtom struct{ choice [][]term }
 
 func (a worstAtom) key() string {

@@ -1,16 +1,17 @@
-// Package accountant prices differentially private mechanisms and keeps the bill.
+// Package accountant computes the privacy cost of differentially private mechanisms and
+// keeps ledgers of it.
 //
-// An [Event] says what happened (a Gaussian release, ten thousand Poisson-sampled steps, ...), a
-// [Relation] says between which data sets the promise is made, and the package answers what that
-// costs: [Epsilon], [Delta], [TradeOff], and the reverse questions ([CalibrateNoise],
-// [CalibrateSteps], ...). A [Ledger] holds a budget, is asked before anything is spent, and prints
-// the [Guarantee].
+// An [Event] describes what happened (a Gaussian release, ten thousand Poisson-sampled steps, ...)
+// and a [Relation] the data sets that are compared. The package computes the cost: [Epsilon],
+// [Delta], [TradeOff], and the reverse questions ([CalibrateNoise], [CalibrateSteps], ...). A
+// [Ledger] holds a budget, checks it before anything is spent, and states the [Guarantee].
 //
 // Every number comes as a [Bound]: the published one is Upper, which is never below the truth. Two
 // engines provide sound upper ends and the smaller one is published: Rényi differential privacy
 // (Mironov 2017; Mironov, Talwar and Zhang 2019; Canonne, Kamath and Steinke 2020) and privacy loss
 // distributions (Sommer, Meiser and Mohammadi 2019; Doroshenko, Ghazi, Kamath, Kumar and Manurangsi
-// 2022). Where no sound analysis is known the answer is [ErrUnsupported], never an approximation.
+// 2022). Events without a known sound analysis result in [ErrUnsupported], never in an
+// approximation.
 //
-// The package is arithmetic: it reads no data, draws no noise and needs no device.
+// The package only computes: it reads no data and draws no noise.
 package accountant

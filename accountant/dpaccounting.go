@@ -9,15 +9,15 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// DPAccounting writes an event as a Python expression in the names of the dp_accounting library's
-// module dp_event, so that an auditor can price it with an accountant that shares no code with this
-// one. The names are stable.
+// DPAccounting returns an event as a Python expression with the names of the dp_accounting
+// library's module dp_event, so that an auditor can price it with an independent accountant. The
+// names are stable.
 //
 // Under ReplaceOne that library's PLD accountant takes noise relative to one record's clip norm and
 // doubles the sensitivity itself, so multipliers of Gaussians are written twice as large; its RDP
 // accountant does not double and must then not be used.
 //
-// Errors: ErrUnsupported for events the library has no name for.
+// Errors: ErrUnsupported for events that the library does not have.
 func DPAccounting(e Event, r Relation) (string, error) {
 	if e == nil {
 		return "", param.New("accountant.DPAccounting.event", nil, "an event")
@@ -126,7 +126,7 @@ func dpCall(name string, args ...string) string {
 	return b.String()
 }
 
-// pyFloat keeps every bit.
+// pyFloat writes every bit.
 func pyFloat(v float64) string {
 	if math.IsInf(v, 1) {
 		return "float('inf')"
@@ -142,9 +142,9 @@ func pyList(v []float64) string {
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// DPAccountingScript is a Python program that prices everything the ledger has set aside with
-// dp_accounting. Events it has no name for are errors, because a script that left them out would
-// say too little.
+// DPAccountingScript returns a Python program that prices everything reserved on the ledger with
+// dp_accounting. Events that the library does not have are errors, since a script without them
+// would understate the cost.
 func (l *Ledger) DPAccountingScript() (string, error) {
 	l.shared.state.Lock()
 	e := l.event(nil, nil, 0)

@@ -6,15 +6,15 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Epsilon is the smallest ε the package can prove for e at the given δ under r.
+// Epsilon returns the smallest ε the package can prove for e at the given δ under r.
 //
-// At δ = 0 that is the sum of the ε's of all uses, for events of which every part is pure: Laplace,
+// At δ = 0 it is the sum of the ε's of all uses, for events whose parts are all pure: Laplace,
 // DiscreteLaplace, RandomizedResponse, ExponentialMechanism, Pure, a Curve that ends at δ = 0,
 // Poisson samples and selections (not of a Poisson number of runs) of these, repeated, composed or
 // on disjoint parts.
 //
 // Guarantee: Bound.Upper is never below the true ε of the event's worst case.
-// Errors: *param.Error for parameters out of range, ErrUnsupported where no sound analysis is
+// Errors: *param.Error for parameters out of range, ErrUnsupported if no sound analysis is
 // known, and at δ = 0 for an event that is not pure.
 func Epsilon(e Event, delta float64, r Relation) (Bound, error) {
 	if err := checkTarget("accountant.Epsilon.delta", delta); err != nil {
@@ -28,7 +28,9 @@ func Epsilon(e Event, delta float64, r Relation) (Bound, error) {
 	return p.Bound, err
 }
 
-// Delta is the smallest δ the package can prove for e at the given ε ≥ 0 under r.
+// Delta returns the smallest δ the package can prove for e at the given ε ≥ 0 under r.
+//
+// Errors: *param.Error for parameters out of range; ErrUnsupported.
 func Delta(e Event, epsilon float64, r Relation) (Bound, error) {
 	if !(epsilon >= 0) || math.IsInf(epsilon, 0) {
 		return Bound{}, param.New("accountant.Delta.epsilon", epsilon, "a finite number, zero or more")

@@ -8,12 +8,12 @@ import (
 )
 
 var (
-	// ErrBudgetExceeded: what was asked for does not fit beside what is already set aside. Nothing was
+	// ErrBudgetExceeded: the request does not fit besides what is already reserved. Nothing was
 	// reserved.
 	ErrBudgetExceeded = errors.New("accountant: privacy budget exceeded")
 	// ErrUnsupported: no sound analysis of this event under this relation is known to the package.
 	ErrUnsupported = errors.New("accountant: no sound analysis")
-	// ErrReservationExhausted: every event set aside by a reservation has been taken.
+	// ErrReservationExhausted: all uses of a reservation have been taken.
 	ErrReservationExhausted = errors.New("accountant: reservation exhausted")
 )
 

@@ -8,9 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Event describes one thing that happened to private records, completely enough to price it. Events
-// are plain values: build them as literals, compare them with [EqualEvents], write them with
-// [MarshalEvent].
+// Event describes one use of private records, completely enough to price it. Events are plain
+// values: build them as literals, compare them with [EqualEvents], write them with [MarshalEvent].
 //
 // Every noise multiplier is a noise standard deviation divided by the L2 sensitivity (L1 for
 // Laplace and discrete Laplace scales) under the relation the event is priced for. A sum of records
@@ -43,7 +42,7 @@ type DiscreteGaussian struct {
 // DiscreteLaplace is one integer release with noise of mass proportional to exp(−A·|x|).
 type DiscreteLaplace struct {
 	A           float64 `json:"a"`
-	Sensitivity int     `json:"sensitivity"`
+	Sensitivity int     `json:"sensitivity"` // largest change of the integer query
 }
 
 // RandomizedResponse reports one of Categories values: the true one with probability
@@ -80,10 +79,10 @@ type ZCDP struct {
 // PoissonSampled runs Event on a sample that contains each record independently with the given
 // probability.
 //
-// Under ReplaceOne the multipliers of Event must also cover a record that is in the sample under
-// one data set and not under the other: that may move the result by no more than replacing a record
-// does. Sums of vectors clipped to norm C, of which replacing moves 2C (or √2·C where all are
-// non-negative), do; a sum of values in [10, 11] does not.
+// Under ReplaceOne the multipliers of Event must also cover a record that is in the sample of one
+// data set and not of the other: this must move the result by no more than replacing a record. Sums
+// of vectors clipped to norm C, of which replacing moves 2C (or √2·C where all are non-negative),
+// do; a sum of values in [10, 11] does not.
 type PoissonSampled struct {
 	Probability float64 `json:"probability"`
 	Event       Event   `json:"event"`
@@ -101,9 +100,8 @@ type SampledWithoutReplacement struct {
 // SampledSum is a Gaussian release of the sum of a Poisson sample, where every record adds a vector
 // of norm at most C and an absent record adds nothing. NoiseMultiplier is standard deviation ÷ C
 // under either relation. Under AddOrRemoveOne it is PoissonSampled{Gaussian}; under ReplaceOne it
-// is far cheaper than PoissonSampled says for the same noise, which knows the replace-one
-// sensitivity only and must allow for a sum that moves as far when a record appears as when it is
-// replaced.
+// costs far less than PoissonSampled with the same noise, which uses the replace-one sensitivity
+// only and must allow for a sum that moves as far when a record appears as when it is replaced.
 type SampledSum struct {
 	Probability     float64 `json:"probability"`
 	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ clip norm
@@ -116,13 +114,13 @@ type TruncatedPoisson struct {
 	Probability     float64 `json:"probability"`
 	Population      int     `json:"population"`
 	MaxBatch        int     `json:"max_batch"`
-	NoiseMultiplier float64 `json:"noise_multiplier"`
+	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ clip norm
 }
 
-// SameBatch is several Gaussian releases computed from one batch, multipliers fixed beforehand.
-// They cost one Gaussian of multiplier (Σ σᵢ⁻²)^(−1/2); inside PoissonSampled that is one
-// subsampled Gaussian. Adding separately subsampled costs would under-report, because a first
-// release changes the probability that a record was in the batch.
+// SameBatch is several Gaussian releases computed from one batch, with multipliers fixed
+// beforehand. They cost one Gaussian of multiplier (Σ σᵢ⁻²)^(−1/2); inside PoissonSampled that
+// is one subsampled Gaussian. Adding separately subsampled costs would under-report, because a
+// first release changes the probability that a record was in the batch.
 type SameBatch struct {
 	NoiseMultipliers []float64 `json:"noise_multipliers"`
 }
@@ -131,7 +129,7 @@ type SameBatch struct {
 // Sensitivities[i] with probability Probabilities[i]. NoiseMultiplier is standard deviation ÷ unit
 // of the sensitivities. Source: Choquette-Choo et al. 2024.
 type GaussianMixture struct {
-	NoiseMultiplier float64   `json:"noise_multiplier"`
+	NoiseMultiplier float64   `json:"noise_multiplier"` // standard deviation ÷ unit of Sensitivities
 	Sensitivities   []float64 `json:"sensitivities"`
 	Probabilities   []float64 `json:"probabilities"`
 }
@@ -147,18 +145,18 @@ type Composed struct {
 	Events []Event `json:"events"`
 }
 
-// OneOf is one of Events, whichever it is: the choice depends on no record but through what was
-// released before, as that of a coin does. It is priced as the worst of them in every respect.
+// OneOf is one of Events. The choice may depend on chance and on earlier releases, but not
+// otherwise on records. It is priced as the worst of the events in every respect.
 //
-// What is released may say which it was. Of an independent choice the divergences of every order
-// and the hockey-stick curve are means over Events, and of one by earlier releases they are those
-// of the one chosen, so the pointwise maximum bounds them.
+// The choice may be released. For an independent choice the divergences of every order and the
+// hockey-stick curve are means over Events, and for one by earlier releases they are those of the
+// chosen event, so the pointwise maximum bounds them.
 type OneOf struct {
 	Events []Event `json:"events"`
 }
 
 // Disjoint applies Parts[i] to part i of the records. The part of a record must be a fixed function
-// of the record and of released or public values. Where a record's part may change between steps,
+// of the record and of released or public values. If a record's part may change between steps,
 // write Repeated{Disjoint{…}}, so that each step pays for its most expensive part;
 // Disjoint{Repeated…} is for parts that never change.
 //
@@ -175,13 +173,13 @@ type Disjoint struct {
 // truncated negative binomial of the given Mean and Shape η > −1: η=1 is geometric, η=0
 // logarithmic. Source: Papernot and Steinke 2022, Theorems 2 and 6.
 //
-// Runs are independent given the records, and nothing leaves but the best of them: neither their
-// number nor any other. What is best is any order of the results, ties broken by when they came.
+// Runs are independent given the records, and only the best of them is released: neither their
+// number nor any other run. Best may mean any order of the results, with ties broken by time.
 //
-// Under truncated negative binomial numbers the price also covers numbers drawn again until they
-// are at most some public limit. Let f be the generating function of the number of runs and f_c
-// that of one so limited. The theorem's proof bounds f′(q)·(f′(q)/f′(q′))^(λ−1) for q and q′ that
-// are probabilities of one event under two neighbours, by f′(q) ≤ f′(1) = Mean and by a bound of
+// For truncated negative binomial numbers the price also covers numbers that are redrawn until they
+// are at most a public limit. Let f be the generating function of the number of runs and f_c that
+// of one so limited. The theorem's proof bounds f′(q)·(f′(q)/f′(q′))^(λ−1) for q and q′ that are
+// probabilities of one event under two neighbours, by f′(q) ≤ f′(1) = Mean and by a bound of
 // f′(q)/f′(q′) that is 1 or more. Now f_c′(q) ≤ f_c′(1), a mean of limited numbers, is no more than
 // Mean; and the derivative of log f_c′ at x is the mean of (k−1)/x under weights k·p_k·x^(k−1),
 // which leaving out the largest k makes smaller, so that f_c′(q)/f_c′(q′) is at most f′(q)/f′(q′)
@@ -193,7 +191,7 @@ type RepeatAndSelect struct {
 	Poisson bool    `json:"poisson,omitempty"`
 }
 
-// Curve is a mechanism of which the hockey-stick curve is known at finitely many points: Deltas[i]
+// Curve is a mechanism whose hockey-stick curve is known at finitely many points: Deltas[i]
 // ≥ δ(Epsilons[i]). Between the points the curve is connected by chords in e^ε, which is sound
 // because the true curve is convex there; above the last point δ stays at its last value. AddDeltas
 // is the curve of adding a record where it differs from that of removing one. Build one with
@@ -227,7 +225,7 @@ func (Disjoint) kind() string                  { return "disjoint" }
 func (RepeatAndSelect) kind() string           { return "repeat_and_select" }
 func (Curve) kind() string                     { return "curve" }
 
-// EffectiveMultiplier is the noise multiplier of several Gaussian releases of the same records
+// EffectiveMultiplier returns the noise multiplier of several Gaussian releases of the same records
 // taken together: (Σ σᵢ⁻²)^(−1/2).
 func EffectiveMultiplier(multipliers ...float64) float64 {
 	// Scaling by the smallest keeps squares in range for any finite input.

@@ -6,11 +6,11 @@ type decodedEvent struct {
 	key   string
 }
 
-// eventMemo remembers the events of a ledger's lines by their text: a journal says the same few
-// things a great many times.
+// eventMemo caches the events of a ledger's lines by their text: a journal repeats a few events
+// many times.
 type eventMemo struct{ byText map[string]decodedEvent }
 
-// maxMemo bounds the texts that are remembered.
+// maxMemo bounds the number of cached texts.
 const maxMemo = 1 << 14
 
 // decode is UnmarshalEvent with the event's canonical text.
@@ -36,5 +36,5 @@ func (m *eventMemo) decode(text []byte) (decodedEvent, error) {
 	return d, nil
 }
 
-// forget frees what is remembered.
+// forget clears the cache.
 func (m *eventMemo) forget() { m.byText = nil }

@@ -15,6 +15,8 @@ const maxEventDepth = 32
 
 // MarshalEvent writes an event as JSON that names its kind. [UnmarshalEvent] reads it back to an
 // equal value.
+//
+// Errors: *param.Error for nil or an invalid event.
 func MarshalEvent(e Event) ([]byte, error) {
 	if e == nil {
 		return nil, param.New("accountant.MarshalEvent", nil, "an event")
@@ -26,8 +28,8 @@ func MarshalEvent(e Event) ([]byte, error) {
 }
 
 // UnmarshalEvent reads what MarshalEvent wrote and validates it. Unknown kinds, unknown fields and
-// missing fields are errors: a sampling probability that is not there must not read as 0, which is
-// free.
+// missing fields are errors: a missing sampling probability must not be read as 0, which costs
+// nothing.
 func UnmarshalEvent(data []byte) (Event, error) {
 	e, err := decodeEvent(data, 0)
 	if err != nil {
@@ -43,7 +45,7 @@ func UnmarshalEvent(data []byte) (Event, error) {
 	return e, complete("accountant.Event", data, whole)
 }
 
-// EqualEvents says whether two events describe the same thing in the same words.
+// EqualEvents reports whether two events have the same canonical text.
 func EqualEvents(a, b Event) bool {
 	ka, errA := eventKey(a)
 	kb, errB := eventKey(b)
@@ -125,8 +127,7 @@ func jsonFields(e Event) any {
 	return e
 }
 
-// strictUnmarshal refuses fields it does not know: a misspelt parameter must not fall back to a
-// default.
+// strictUnmarshal rejects unknown fields: a misspelt parameter must not fall back to a default.
 func strictUnmarshal(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -134,14 +135,14 @@ func strictUnmarshal(data []byte, into any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more after the end")
+		return errors.New("data after the end of the JSON value")
 	}
 	return nil
 }
 
-// complete says which field of whole, the canonical text of what was read from given, given does
-// not have. A missing field reads as zero, and in a bill zero is the one value nobody may get by
-// leaving something out.
+// complete returns an error naming a field of whole, the canonical text of what was read from
+// given, that given lacks. A missing field reads as zero, and in a bill zero is the one value
+// that must not be obtained by leaving something out.
 func complete(path string, given, whole []byte) error {
 	var g, w any
 	if err := errors.Join(json.Unmarshal(given, &g), json.Unmarshal(whole, &w)); err != nil {

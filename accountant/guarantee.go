@@ -9,28 +9,30 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Guarantee is what can be said to an auditor about everything a ledger has set aside. It prints
-// itself, and survives JSON.
+// Guarantee states what an auditor needs to know about everything reserved on a ledger. It has a
+// text and a JSON form.
 type Guarantee struct {
-	Epsilon    float64          `json:"epsilon"` // published: the upper end
-	Delta      float64          `json:"delta"`
-	Relation   Relation         `json:"relation"`
-	Unit       string           `json:"unit"` // whose presence or content is protected
-	Lower      float64          `json:"lower"`
-	Budget     float64          `json:"budget_epsilon"`
-	Accountant string           `json:"accountant"`
-	Samplers   []string         `json:"samplers"`
-	NoiseClass []NoiseClass     `json:"noise_class"`
-	Entries    []GuaranteeEntry `json:"entries"`
-	NotCovered []string         `json:"not_covered"`
+	Epsilon  float64  `json:"epsilon"` // published: the upper end
+	Delta    float64  `json:"delta"`
+	Relation Relation `json:"relation"`
+	Unit     string   `json:"unit"` // whose presence or content is protected
+	// how many rows of a unit are read at most, where it may have several; 0 for one
+	RowsPerUnit int              `json:"rows_per_unit,omitempty"`
+	Lower       float64          `json:"lower"`
+	Budget      float64          `json:"budget_epsilon"`
+	Accountant  string           `json:"accountant"`
+	Samplers    []string         `json:"samplers"`
+	NoiseClass  []NoiseClass     `json:"noise_class"`
+	Entries     []GuaranteeEntry `json:"entries"`
+	NotCovered  []string         `json:"not_covered"`
 	// not empty: there is no guarantee at all
 	NotPrivate string `json:"not_private,omitempty"`
 	// where the ledger is kept; nil for one in memory
 	Kept *Kept `json:"kept,omitempty"`
 }
 
-// GuaranteeEntry is one line of the bill: the event in words, and as [MarshalEvent] writes it, so
-// that the price can be computed again.
+// GuaranteeEntry is one entry of the ledger: the event in words, and as [MarshalEvent] writes it,
+// so that the price can be recomputed.
 type GuaranteeEntry struct {
 	Purpose     string          `json:"purpose"`
 	Description string          `json:"description"`
@@ -38,19 +40,19 @@ type GuaranteeEntry struct {
 	Reserved    int             `json:"reserved"`
 	Spent       int             `json:"spent"`
 	NoiseClass  []NoiseClass    `json:"noise_class,omitempty"`
-	// reserved, at least in part, after something had been released
+	// reserved, at least in part, after a first release
 	Late bool `json:"late,omitempty"`
-	// of the journal that the ledger is kept in, those that set it aside
+	// lines of the ledger's journal that reserved it
 	Lines *LineSpan `json:"lines,omitempty"`
 }
 
-// Guarantee states what the ledger can promise about everything set aside so far.
+// Guarantee returns what the ledger promises about everything reserved so far.
 func (l *Ledger) Guarantee() Guarantee {
 	unread := l.shared.refresh()
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	r, err := l.priceFull()
-	if unread != nil { // what other processes have set aside is not known
+	if unread != nil { // the reservations of other processes are unknown
 		r, err = priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}}, unread
 	}
 	g := Guarantee{Epsilon: r.Upper, Delta: l.budget.Delta, Relation: l.budget.Relation,
@@ -121,8 +123,8 @@ func (g *Guarantee) exceptions(filtered bool) []string {
 	return out
 }
 
-// Margin is how far the published ε can be above the smallest ε that holds, relative to it; +Inf
-// when that is not known.
+// Margin returns the largest relative excess of the published ε over the smallest ε that holds;
+// +Inf if unknown.
 func (g Guarantee) Margin() float64 {
 	if g.Lower <= 0 {
 		if g.Epsilon == 0 {
@@ -133,7 +135,7 @@ func (g Guarantee) Margin() float64 {
 	return g.Epsilon/g.Lower - 1
 }
 
-// String is the guarantee as an auditor reads it.
+// String returns the guarantee as an auditor reads it.
 func (g Guarantee) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
@@ -148,7 +150,7 @@ func (g Guarantee) String() string {
 	b.WriteString("Differential privacy guarantee\n")
 	line("promise", "ε = %s, δ = %.3g", roundUp(g.Epsilon), g.Delta)
 	line("relation", "%s: %s", g.Relation, g.Relation.Meaning())
-	line("unit", "one %s", g.Unit)
+	line("unit", "%s", g.Units())
 	if g.Kept != nil {
 		line("ledger", "%s", g.Kept)
 	}
@@ -202,7 +204,7 @@ func (e GuaranteeEntry) lines() string {
 	return b.String()
 }
 
-// roundUp writes ε with six digits, never less than it is.
+// roundUp writes ε with six digits, rounded up.
 func roundUp(eps float64) string {
 	if math.IsInf(eps, 1) || eps == 0 {
 		return fmt.Sprintf("%g", eps)
@@ -218,7 +220,8 @@ func percent(part, whole float64) string {
 	return fmt.Sprintf("%.1f%%", 100*part/whole)
 }
 
-// MarshalJSON writes an infinite ε, which JSON has no number for, as the string "inf".
+// MarshalJSON writes the guarantee. An infinite ε, which JSON cannot represent, is the
+// string "inf".
 func (g Guarantee) MarshalJSON() ([]byte, error) {
 	type plain Guarantee
 	return json.Marshal(struct {

@@ -85,7 +85,7 @@ func TestGaussianOfSmallAndHugeEffect(t *testing.T) {
 	}
 }
 
-// Everybody else stands at −1; a batch of at most B of n is cut from a Poisson sample.
+// All other records are at −1; a batch of at most B of n is cut from a Poisson sample.
 func TestTruncatedPoissonAgainstBruteForce(t *testing.T) {
 	const sd = 1.3
 	for _, c := range []struct {

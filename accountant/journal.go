@@ -9,76 +9,75 @@ import (
 	"iter"
 )
 
-// A Journal is a durable list of lines. A ledger that was opened on one writes every change to it
-// before the change is true: see [OpenLedger]. Any number of ledgers, in any number of processes,
-// may be open on one journal.
+// A Journal is a durable list of lines. A ledger opened on a journal writes every change to it
+// before the change takes effect; see [OpenLedger]. Any number of ledgers, in any number of
+// processes, may be open on one journal.
 //
-// Guarantee that an implementation gives, whatever crashes, races or fails: Append is atomic and
-// compares the position; a line whose Append returned nil is held for good, and by every later
-// Read; Read returns no line that a power failure could still undo. The ledger asks nothing more:
-// it makes the lines, checks them when they are read, and decides what they cost.
+// Guarantee of an implementation, under crashes, races and failures: Append is atomic and
+// compares the position; a line whose Append returned nil is returned by every later Read; Read
+// returns no line that a power failure could still undo. The ledger needs nothing more: it makes
+// the lines, checks them when they are read, and prices them.
 //
 // A journal may also be a [Locker], a [Snapshotter] and a [Trimmer]. It is safe for concurrent use.
 type Journal interface {
 	// Append adds lines, directly after the one at the given position, and returns when they are
-	// durable. A crash can leave the first few of them, and an error all or none.
+	// durable. After a crash only the first few may be present; after an error, all or none.
 	//
-	// Errors: ErrConflict where the journal's last line is another one, and then nothing was written.
-	// After any other error the lines may or may not be there, now or later; the ledger reads to find
-	// out, and counts them if they are.
+	// Errors: ErrConflict if the journal's last line is another one; nothing was written then. After
+	// any other error the lines may be present, now or later; the ledger reads to find out, and
+	// counts them if they are.
 	Append(ctx context.Context, after Position, lines []JournalLine) error
 	// Read yields the durable lines after a position, in order; the zero Position is before the first.
-	// Where the lines directly after the position have been trimmed, it begins with the first line
-	// that is left, a snapshot. The text of a line is the caller's.
+	// If the lines directly after the position have been trimmed, it begins with the first
+	// remaining line, a snapshot. The caller owns the text of a line.
 	//
-	// Errors end the sequence: ErrRolledBack where the journal ends before the position or holds
-	// another line there; ErrDamaged for what is not a journal's content.
+	// Errors end the sequence: ErrRolledBack if the journal ends before the position or holds
+	// another line there; ErrDamaged if the content is not that of a journal.
 	Read(ctx context.Context, after Position) iter.Seq2[JournalLine, error]
-	// Place says where the journal is kept, for guarantees and auditors. It holds no password.
+	// Place returns where the journal is kept, for guarantees and auditors. It contains no password.
 	Place() string
-	// Close frees what the handle holds. The lines stay.
+	// Close closes the handle. It does not change the lines.
 	Close() error
 }
 
 // A Locker is a journal that can keep other ledgers from appending while one decides. A ledger
-// holds the lock from its last Read to its Append; nothing but the number of conflicts depends on
-// it.
+// holds the lock from its last Read to its Append. Locking only reduces conflicts.
 type Locker interface {
 	Journal
-	// Lock waits for the lock, which dies with the process that holds it.
+	// Lock waits for the lock, which is released if the process that holds it ends.
 	Lock(ctx context.Context) (unlock func(), err error)
 }
 
-// A Snapshotter is a journal that finds its last snapshot by itself, so that a ledger is opened
-// without decoding what came before.
+// A Snapshotter is a journal that finds its last snapshot itself, so that a ledger opens
+// without decoding earlier lines.
 type Snapshotter interface {
 	Journal
-	// ReadLatest yields the last snapshot and the lines after it, and all lines where there is no
+	// ReadLatest yields the last snapshot and the lines after it, or all lines if there is no
 	// snapshot. Errors end the sequence, as in Read.
 	ReadLatest(ctx context.Context) iter.Seq2[JournalLine, error]
 }
 
-// A Trimmer is a journal that can forget lines for which a snapshot stands.
+// A Trimmer is a journal that can remove lines replaced by a snapshot.
 type Trimmer interface {
 	Journal
 	// Trim removes the lines before the one with the given number, which is a snapshot. At every
-	// moment of it, and after a crash, Read begins with that line or with an earlier one.
+	// moment, and after a crash, Read begins with that line or with an earlier one.
 	Trim(ctx context.Context, before uint64) error
 }
 
 var (
 	// ErrConflict: another ledger has appended to the journal in the meantime.
 	ErrConflict = errors.New("accountant: another line was appended to the journal")
-	// ErrRolledBack: a journal no longer holds a line that it held before, as after a backup was
-	// restored. What was drawn since is missing from it, so that nothing can be reserved.
+	// ErrRolledBack: a journal no longer holds a line that it held before, for example after
+	// restoring a backup. Later draws are missing from it, so nothing can be reserved.
 	ErrRolledBack = errors.New("accountant: the journal does not hold a line that it held before")
-	// ErrDamaged: the content of a journal was changed outside of it. Nothing can be reserved.
+	// ErrDamaged: the content of a journal was changed from outside. Nothing can be reserved.
 	ErrDamaged = errors.New("accountant: the journal is damaged")
 	// ErrReadOnly: the ledger was opened for reading.
 	ErrReadOnly = errors.New("accountant: the ledger was opened for reading only")
 )
 
-// A Position is that of a line in a journal. The zero Position is before the first line.
+// A Position identifies a line of a journal. The zero Position is before the first line.
 type Position struct {
 	Line uint64 `json:"line"` // 1 for the first
 	Hash string `json:"hash"` // of the line and, through the lines before it, of all of them
@@ -87,15 +86,17 @@ type Position struct {
 // A JournalLine is one line of a journal. Lines are numbered from 1 without gaps.
 type JournalLine struct {
 	Position
-	// Text is a JSON object on one line: what happened. Its first field is the line's number.
+	// Text is a JSON object on one line that describes the change. Its first field is the
+	// line's number.
 	Text []byte
-	// Snapshot says that the line stands for all lines before it, too.
+	// Snapshot means that the line summarises all lines before it.
 	Snapshot bool
 }
 
-// ChainHash is the hash of a line with this text after a line with the given hash, which is "" for
-// the first line: SHA-256 in hexadecimal of the one, a line feed and the other. It has no key:
-// it finds damage and lost lines, not somebody who writes a whole chain anew.
+// ChainHash returns the hash of a line with this text after a line with the given hash, which is
+// "" for the first line: SHA-256, in hexadecimal, of the previous hash, a line feed and the
+// text. It has no key: it detects damage and lost lines, not a forger who writes a whole new
+// chain.
 func ChainHash(previous string, text []byte) string {
 	h := sha256.New()
 	_, _ = h.Write([]byte(previous)) // never fails
@@ -105,7 +106,7 @@ func ChainHash(previous string, text []byte) string {
 	return hex.EncodeToString(h.Sum(sum[:0]))
 }
 
-// Follows says whether the line is the next one after a position.
+// Follows returns nil if the line is the next one after a position.
 //
 // Errors: ErrDamaged.
 func (l JournalLine) Follows(p Position) error {
@@ -113,7 +114,7 @@ func (l JournalLine) Follows(p Position) error {
 		return fmt.Errorf("%w: line %d follows line %d", ErrDamaged, l.Line, p.Line)
 	}
 	if ChainHash(p.Hash, l.Text) != l.Hash {
-		return fmt.Errorf("%w: line %d is not the one that was written", ErrDamaged, l.Line)
+		return fmt.Errorf("%w: line %d does not match its hash", ErrDamaged, l.Line)
 	}
 	return nil
 }

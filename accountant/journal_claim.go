@@ -1,11 +1,11 @@
 package accountant
 
-// aheadShare is how many uses must have been taken before one is counted ahead.
+// aheadShare is the number of uses that must have been taken for each use counted ahead.
 const aheadShare = 32
 
 // spend takes one use of a reservation in a journal. The journal counts the use as taken before it
-// is handed out; where many have been taken it counts a few ahead, which only this process hands
-// out, so that a long run does not write a line for each.
+// is handed out; after many uses it counts a few ahead, which only this process hands out, so
+// that a long run does not write a line for each.
 func (j *journaled) spend(r *Reservation) error {
 	s := r.ledger.shared
 	if taken, err := j.spendAhead(r, false); taken || err != nil {

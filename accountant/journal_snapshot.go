@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// snapshot is everything that the lines before it add up to, so that a ledger can be opened without
-// them. Its line follows the others in the chain; Previous lets it be checked where they are gone.
+// snapshot is the sum of all lines before it, so that a ledger can be opened without them. Its line
+// follows the others in the chain; Previous lets it be checked after they are trimmed.
 type snapshot struct {
 	Version  int         `json:"version"`
 	Previous string      `json:"previous"` // hash of the line before
@@ -27,8 +27,8 @@ type snapshot struct {
 // lines are four times as long as the last one, so that snapshots are a small part of a journal.
 const snapshotEvery = 1024
 
-// snapshotIfDue writes a snapshot from time to time. An error is no loss: nothing depends on it,
-// and the next line tries again.
+// snapshotIfDue writes a snapshot from time to time. Errors are ignored: nothing depends on
+// snapshots, and the next line tries again.
 func (j *journaled) snapshotIfDue(root *Ledger) {
 	if j.sinceSnapshot >= snapshotEvery && j.bytesSince >= 4*j.snapshotBytes {
 		_ = j.writeSnapshot(root)
@@ -76,7 +76,7 @@ func (j *journaled) snapshot(root *Ledger) (*snapshot, error) {
 // over where it is newer. The caller holds the state lock.
 func (j *journaled) followSnapshot(root *Ledger, line JournalLine, s *snapshot) error {
 	if line.Line < 2 || ChainHash(s.Previous, line.Text) != line.Hash {
-		return errors.New("a snapshot that is not the one that was written")
+		return errors.New("a snapshot that does not match its hash")
 	}
 	if j.head.Line == line.Line-1 && j.head.Line > 0 {
 		return j.compare(root, s)
@@ -87,7 +87,7 @@ func (j *journaled) followSnapshot(root *Ledger, line JournalLine, s *snapshot) 
 	return j.adopt(root, s)
 }
 
-// compare refuses a snapshot that is not what the lines before it add up to.
+// compare returns an error if a snapshot is not the sum of the lines before it.
 func (j *journaled) compare(root *Ledger, s *snapshot) error {
 	mine, err := j.snapshot(root)
 	if err != nil {
@@ -107,7 +107,7 @@ func (j *journaled) compare(root *Ledger, s *snapshot) error {
 	return nil
 }
 
-// adopt takes over a snapshot of a moment that the ledger has not seen.
+// adopt applies a snapshot of a state that the ledger has not seen.
 func (j *journaled) adopt(root *Ledger, s *snapshot) error {
 	saved := s.Ledger
 	if saved.Version != ledgerVersion {
@@ -121,7 +121,7 @@ func (j *journaled) adopt(root *Ledger, s *snapshot) error {
 	terms := s.Terms
 	if saved.Budget != terms.Budget || saved.FilterOrder != terms.FilterOrder ||
 		saved.Unit != unitOf(terms) {
-		return errors.New("a snapshot under other terms")
+		return errors.New("a snapshot with other terms")
 	}
 	if len(root.entries) == 0 && j.head.Line == 0 {
 		if err := j.open(root, &opening{s.Version, s.ID, terms}); err != nil {
@@ -129,7 +129,7 @@ func (j *journaled) adopt(root *Ledger, s *snapshot) error {
 		}
 	}
 	if len(s.Windows) != len(j.windows) {
-		return errors.New("a snapshot without the uses that its limits count")
+		return errors.New("a snapshot without the uses counted by its limits")
 	}
 	if err := root.graft(fresh, saved, 0); err != nil {
 		return err
@@ -229,9 +229,9 @@ func (t *placedTransaction) follow(fresh *placedTransaction) error {
 	return nil
 }
 
-// Compact writes a snapshot and has the journal forget the lines before it, where it can. What is
-// set aside stays as it is; the history of how it came about is gone. The release of a lot of lines
-// takes time, during which nobody can reserve.
+// Compact writes a snapshot and removes the lines before it, if the journal supports that.
+// Reservations are unchanged; their history is lost. Removing many lines takes time, during which
+// no reservation can be made.
 //
 // Errors: ErrReadOnly; those of the journal. A ledger without a journal has nothing to compact.
 func (l *Ledger) Compact() error {

@@ -184,7 +184,7 @@ func (j *shortened) Read(context.Context, Position) iter.Seq2[JournalLine, error
 }
 
 // TestJournalCheckpointAhead: uses that were counted ahead and that a checkpoint counts as gone are
-// handed out to nobody.
+// not handed out.
 func TestJournalCheckpointAhead(t *testing.T) {
 	j := &listed{}
 	l := created(t, j)
@@ -265,7 +265,7 @@ func TestJournalUnread(t *testing.T) {
 }
 
 // TestJournalUncertainAppend: a line whose append failed counts if it is there, and is handed out
-// to whoever asks for its transaction again.
+// to the next caller that asks for its transaction.
 func TestJournalUncertainAppend(t *testing.T) {
 	run := Transaction{ID: "run", Lines: []Line{{Purpose: "run", Event: journalEvent, Count: 2}}}
 	for _, there := range []bool{false, true} {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Kept says where a ledger is kept, and until which of its lines something is true.
+// Kept states where a ledger is kept, and the last of its lines that has been seen.
 type Kept struct {
 	Store    string   `json:"store"`    // where the journal is
 	Ledger   string   `json:"ledger"`   // its name
@@ -16,20 +16,20 @@ type Kept struct {
 	Position Position `json:"position"` // of the last line
 }
 
-// String is the store, the ledger and the line.
+// String returns the store, the ledger and the line.
 func (k *Kept) String() string {
 	return fmt.Sprintf("%q in %s, lines 1 to %d, hash %.16s", k.Ledger, k.Store, k.Position.Line,
 		k.Position.Hash)
 }
 
-// LineSpan says which lines of a journal set something aside.
+// LineSpan lists the lines of a journal that made a reservation.
 type LineSpan struct {
 	First  uint64 `json:"first"`
 	Last   uint64 `json:"last"`
 	Number int    `json:"number"` // of lines, First and Last included
 }
 
-// String is the lines in words.
+// String returns the lines in words.
 func (s *LineSpan) String() string {
 	if s.Number == 1 {
 		return fmt.Sprintf("line %d", s.First)
@@ -69,18 +69,18 @@ func (j *journaled) kept() *Kept {
 	return &Kept{j.lines.Place(), j.terms.Name, j.id, j.head}
 }
 
-// Kept says where the ledger is kept and which line was the last one seen; nil for a ledger in
-// memory. Whoever writes it down, as checkpoints do, can ask Holds later.
+// Kept returns where the ledger is kept and the last line seen; nil for a ledger in memory. A
+// caller that stores it, as checkpoints do, can call Holds later.
 func (l *Ledger) Kept() *Kept {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	return l.shared.journal.kept()
 }
 
-// ErrOtherLedger: the ledger is not the one that was named.
+// ErrOtherLedger: the ledger is not the named one.
 var ErrOtherLedger = errors.New("accountant: another ledger")
 
-// Holds checks that the ledger is the one that was written down, wherever it is kept now, and still
+// Holds checks that the ledger is the one that was stored, even if it has moved since, and still
 // holds the line: a ledger that was restored from an older copy does not.
 //
 // Errors: ErrOtherLedger; ErrRolledBack, ErrDamaged; those of the journal.
@@ -105,21 +105,20 @@ func (l *Ledger) Holds(k Kept) error {
 		if err == nil && !line.Snapshot {
 			err = line.Follows(k.Position)
 		}
-		return err // the first tells whether the rest belongs to it
+		return err // the first line identifies the journal
 	}
 	return nil
 }
 
-// A Release is what came of what was set aside: the artefact that was handed out.
+// A Release records the artefact made from a reservation.
 type Release struct {
-	// Transaction is the ID under which its uses were set aside; empty where they had none.
+	// Transaction is the ID under which its uses were reserved; empty without an ID.
 	Transaction string `json:"transaction,omitempty"`
-	// Lines are those that set its uses aside, where there is no transaction.
+	// Lines are those that reserved its uses, if there is no transaction.
 	Lines []uint64 `json:"lines,omitempty"`
-	// Plan is the SHA-256 of the plan, in hexadecimal; empty for one that cannot be written.
+	// Plan is the SHA-256 of the plan, in hexadecimal; empty if the plan cannot be written.
 	Plan string `json:"plan,omitempty"`
-	// Artefact is the SHA-256 of what was handed out, in hexadecimal; empty for what cannot be
-	// written.
+	// Artefact is the SHA-256 of the artefact, in hexadecimal; empty if it cannot be written.
 	Artefact string `json:"artefact,omitempty"`
 }
 
@@ -134,8 +133,8 @@ func (r Release) validate() error {
 	return k.Err()
 }
 
-// LedTo writes down what came of what was set aside. It costs nothing and changes no total. A
-// ledger in memory keeps no releases, and LedTo does nothing.
+// LedTo records which artefact a reservation led to. It costs nothing. A ledger in memory
+// keeps no releases, and LedTo does nothing.
 //
 // Errors: *param.Error; those of the journal.
 func (l *Ledger) LedTo(r Release) error {
@@ -155,9 +154,9 @@ func (l *Ledger) LedTo(r Release) error {
 	})
 }
 
-// Releases are what LedTo was told, in all processes, in order.
+// Releases returns the releases recorded by LedTo, in all processes, in order.
 func (l *Ledger) Releases() []Release {
-	_ = l.shared.refresh() // as much as can be known
+	_ = l.shared.refresh() // on failure, answer from what is known
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	if l.shared.journal == nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Ledger holds a budget and the list of everything that was set aside from it. It is the only
-// holder of spend, asks the accountant before anything is set aside, and never refunds: what is
-// published counts every reservation in full, used or not, so that a run may stop early for any
-// reason, its own outputs included, without changing the guarantee.
+// Ledger holds a budget and the list of everything reserved from it. It prices a request before
+// reserving it, and never refunds: the published cost counts every reservation in full, used or
+// not, so a run may stop early for any reason, including its own outputs, without changing the
+// guarantee.
 //
 // A Ledger is safe for concurrent use.
 type Ledger struct {
@@ -58,7 +58,7 @@ type ledgerShared struct {
 
 type entry struct {
 	purpose string
-	// the ledger's own copy, never handed out: what is priced cannot be changed from outside
+	// the ledger's own copy, never returned, so that callers cannot change the priced event
 	event  Event
 	key    string // of the event
 	number int    // among the ledger's entries
@@ -74,7 +74,7 @@ type entry struct {
 	lines *LineSpan // of the journal; nil without one
 }
 
-// copied is the event for somebody else's hands.
+// copied returns a copy of the event that callers may modify.
 func (en *entry) copied() Event {
 	e, _ := UnmarshalEvent([]byte(en.key)) // which a reader or setAside has read before
 	return e
@@ -87,33 +87,33 @@ type cachedBound struct {
 	err     error
 }
 
-// NoiseClass says how closely an implementation's noise follows the mechanism that was accounted
-// for.
+// NoiseClass describes how closely an implementation's noise follows the priced mechanism.
 type NoiseClass string
 
 const (
 	// ExactNoise: fixed-point sums and exactly sampled noise; the released bits have the accounted
 	// distribution.
 	ExactNoise NoiseClass = "exact"
-	// RealNoise: sums in floating point, or of numbers that may depend on other records in their last
-	// bits, and grid-aligned noise.
+	// RealNoise: sums in floating point, or of numbers whose last bits may depend on other records,
+	// with grid-aligned noise.
 	RealNoise NoiseClass = "real"
 )
 
-// Meaning spells the class out.
+// Meaning describes the class.
 func (c NoiseClass) Meaning() string {
 	switch c {
 	case ExactNoise:
 		return "exact: sums in fixed point, noise sampled exactly on a public grid"
 	case RealNoise:
-		return "real: float32 sums or results on a device that does not promise a record's apart from " +
-			"other records': one record may move a gradient sum over B records by up to 2^-23·B² of what " +
-			"the noise is for beyond that, and assignments and features without a bound"
+		return "real: float32 sums, or results on a device that does not promise independence from " +
+			"other records: one record may move a gradient sum over B records by up to 2^-23·B² of the " +
+			"sensitivity beyond it, and assignments and features without a bound"
 	}
 	return string(c)
 }
 
-// Request is what a Policy is asked to allow. The event is a copy, which the policy may keep.
+// Request is a reservation that a Policy decides about. The event is a copy, which the policy
+// may keep.
 type Request struct {
 	Purpose  string
 	Event    Event
@@ -121,21 +121,22 @@ type Request struct {
 	Relation Relation
 }
 
-// Policy lets a service that keeps a central budget refuse a reservation. It is called after the
-// ledger's own check has passed and before anything is set aside, one call at a time; a nil result
-// allows. It must not reserve on the same ledger.
+// Policy lets a service with a central budget refuse a reservation. It is called after the
+// ledger's own check has passed and before anything is reserved, one call at a time; a nil result
+// permits the reservation. It must not reserve on the same ledger.
 type Policy func(Request) error
 
-// LedgerOption changes how a ledger decides, never what events cost.
+// LedgerOption changes how a ledger decides, never the price of events.
 type LedgerOption func(*Ledger)
 
-// WithPolicy installs a hook that can refuse reservations.
+// WithPolicy installs a Policy.
 func WithPolicy(p Policy) LedgerOption { return func(l *Ledger) { l.policy = p } }
 
-// WithUnit names whose presence or content the guarantee protects, such as "user"; without it that
-// is "record". It is an assertion about the data and changes no price: another unit holds only
-// where all rows of each such unit are bounded, clipped and sampled as one record in everything the
-// ledger pays for. Algorithms that know what their records are refuse a ledger that claims more.
+// WithUnit names the unit whose presence or content the guarantee protects, such as "user"; the
+// default is "record". It is an assertion about the data and changes no price: it is true only if
+// all rows of each unit are bounded, clipped and sampled as one record in everything that the
+// ledger pays for. Algorithms that know the unit of their records return an error for a ledger that
+// claims more.
 func WithUnit(unit string) LedgerOption {
 	return func(l *Ledger) {
 		if l.unit = unit; unit == defaultUnit {
@@ -146,12 +147,12 @@ func WithUnit(unit string) LedgerOption {
 
 const defaultUnit = "record"
 
-// WithFilter makes the ledger a Rényi filter of one fixed order: use it where later events'
-// parameters (noise, sampling, whether to go on) are chosen after looking at earlier releases.
-// Everything is then priced at that order alone. Choose the order before the first release. A
-// filter promises its budget and nothing less: that is what Epsilon publishes from the first
-// reservation on, because what was set aside by the time one stops may itself depend on what was
-// released. Events with a δ of their own are refused. Source: Feldman and Zrnic 2021.
+// WithFilter makes the ledger a Rényi filter of one fixed order. Use it if parameters of later
+// events (noise, sampling, whether to continue) are chosen after seeing earlier releases.
+// Everything is then priced at that order only. Choose the order before the first release. A
+// filter promises its whole budget, which Epsilon publishes from the first reservation on, since
+// the amount reserved may itself depend on releases. Events with their own δ are not supported.
+// Source: Feldman and Zrnic 2021.
 func WithFilter(order float64) LedgerOption {
 	return func(l *Ledger) {
 		l.filter = order
@@ -168,8 +169,8 @@ func checkFilter(path string, order float64) error {
 	return nil
 }
 
-// NewLedger opens a ledger with nothing set aside. An invalid budget makes every Reserve and Spend
-// fail with its ParamErrors.
+// NewLedger returns a ledger without reservations. With an invalid budget every Reserve and Spend
+// fails with its ParamErrors.
 func NewLedger(b Budget, opts ...LedgerOption) *Ledger {
 	l := &Ledger{shared: &ledgerShared{}, budget: b, index: map[string]*entry{}}
 	l.shared.root = l
@@ -182,15 +183,15 @@ func NewLedger(b Budget, opts ...LedgerOption) *Ledger {
 	return l
 }
 
-// Budget is what the ledger was opened with.
+// Budget returns the budget that the ledger was opened with.
 func (l *Ledger) Budget() Budget { return l.budget }
 
-// Relation is the neighbouring relation of the budget.
+// Relation returns the neighbouring relation of the budget.
 func (l *Ledger) Relation() Relation { return l.budget.Relation }
 
-// Reserve sets count uses of e aside for good, if they fit beside everything already set aside.
+// Reserve reserves count uses of e permanently, if they fit besides everything already reserved.
 //
-// Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, *param.Error, or the policy's
+// Errors: ErrBudgetExceeded (nothing was reserved), ErrUnsupported, *param.Error, or the policy's
 // error.
 func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, error) {
 	if err := positiveInt("accountant.Ledger.Reserve.count", count); err != nil {
@@ -238,7 +239,7 @@ func (l *Ledger) reserveOf(purpose, key string, count, taken int) (r *Reservatio
 	return r, err
 }
 
-// own is the ledger's copy of the event with this key, whose lists nobody else can change.
+// own returns the ledger's copy of the event with this key; no caller holds its lists.
 func (l *Ledger) own(id, key string, count int) (Event, error) {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -290,7 +291,9 @@ func (l *Ledger) setAside(purpose, id string, e Event, key string, count int) *R
 	return &Reservation{ledger: l, entry: en, remaining: count}
 }
 
-// Spend reserves one e and takes it.
+// Spend reserves one use of e and takes it.
+//
+// Errors: those of Reserve.
 func (l *Ledger) Spend(purpose string, e Event) error {
 	if l.shared.journal == nil {
 		r, err := l.Reserve(purpose, e, 1)
@@ -309,11 +312,10 @@ func (l *Ledger) Spend(purpose string, e Event) error {
 	return err
 }
 
-// Resume hands back what a purpose had set aside and not taken, for a run that continues after its
-// ledger was saved and read back. It costs nothing, because it was counted when it was reserved.
-// Nothing proves that the saved ledger is the latest: read back the state that was saved together
-// with the last output that left the run, or uses that were taken after it was saved are taken
-// twice.
+// Resume returns the uses that a purpose has reserved and not taken, for a run that continues
+// after its ledger was saved and read back. They cost nothing, since they were counted when
+// reserved. A ledger cannot detect that a saved state is old: read back the state that was saved
+// together with the run's last output, or uses taken after it was saved are taken twice.
 //
 // Errors: ErrReservationExhausted when nothing is left.
 func (l *Ledger) Resume(purpose string, e Event) (*Reservation, error) {
@@ -337,7 +339,7 @@ func (l *Ledger) Resume(purpose string, e Event) (*Reservation, error) {
 	return &Reservation{ledger: l, entry: en, remaining: left}, nil
 }
 
-// Reservation is a number of uses of one event that have been paid for.
+// Reservation is a number of reserved uses of one event.
 type Reservation struct {
 	ledger    *Ledger
 	entry     *entry
@@ -377,25 +379,24 @@ func (r *Reservation) Spend() error {
 // owned reports whether the uses are those of a transaction with an ID.
 func (r *Reservation) owned() bool { return r.line != nil && r.line.identified }
 
-// Event is what one use is.
+// Event returns the event of one use.
 func (r *Reservation) Event() Event { return r.entry.copied() }
 
-// Remaining is how many uses are left.
+// Remaining returns how many uses are left.
 func (r *Reservation) Remaining() int {
 	r.ledger.shared.state.Lock()
 	defer r.ledger.shared.state.Unlock()
 	return r.remaining
 }
 
-// Spent is how many uses of this event have been taken for this purpose.
+// Spent returns how many uses of this event have been taken for this purpose.
 func (r *Reservation) Spent() int {
 	r.ledger.shared.state.Lock()
 	defer r.ledger.shared.state.Unlock()
 	return r.entry.spent
 }
 
-// Note records the class of the noise that is drawn for this entry; the guarantee names every
-// class.
+// Note records the class of the noise drawn for this entry; the guarantee lists every class.
 func (r *Reservation) Note(class NoiseClass) {
 	s := r.ledger.shared
 	s.state.Lock()
@@ -415,7 +416,7 @@ func (en *entry) note(class NoiseClass) {
 	}
 }
 
-// Entry is one line of the bill.
+// Entry is one kind of reservation on a ledger.
 type Entry struct {
 	Purpose  string
 	Event    Event
@@ -425,7 +426,7 @@ type Entry struct {
 	Notes    []NoiseClass // classes of the noise drawn
 }
 
-// Entries lists what was set aside, in order of first reservation. Entries of child ledgers are not
+// Entries returns the reservations, in order of first reservation. Entries of child ledgers are not
 // included; see Children.
 func (l *Ledger) Entries() []Entry {
 	_ = l.shared.refresh() // as much as can be known
@@ -439,10 +440,10 @@ func (l *Ledger) Entries() []Entry {
 	return out
 }
 
-// Epsilon is the cost of everything set aside, at the budget's δ. Its Upper end is what is
+// Epsilon returns the cost of everything set aside, at the budget's δ. Its Upper end is what is
 // published.
 //
-// Of a ledger in a journal that cannot be read, it is infinite.
+// It is infinite for a ledger in a journal that cannot be read.
 func (l *Ledger) Epsilon() Bound {
 	if l.shared.refresh() != nil {
 		return Bound{0, math.Inf(1), math.Inf(1)}
@@ -453,8 +454,8 @@ func (l *Ledger) Epsilon() Bound {
 	return r.Bound
 }
 
-// MarkNotPrivate records that this run is not private at all, for example because its noise was
-// deterministic. It cannot be undone.
+// MarkNotPrivate records that the ledger's releases are not private at all, for example because
+// noise was deterministic. It cannot be undone.
 func (l *Ledger) MarkNotPrivate(reason string) {
 	if reason == "" {
 		reason = "unspecified"
@@ -466,7 +467,7 @@ func (l *Ledger) MarkNotPrivate(reason string) {
 		l.markNotPrivate(reason)
 	} else if isNew {
 		reason = lineText(reason)
-		s.journal.marked = reason // at once, whatever becomes of the line
+		s.journal.marked = reason // at once, even if the line cannot be written
 	}
 	s.state.Unlock()
 	if isNew && s.journal != nil {
@@ -489,7 +490,7 @@ func (s *ledgerShared) notPrivate() string {
 	return s.root.notPrivate
 }
 
-// Unit is whose presence or content the ledger's guarantee protects: see WithUnit.
+// Unit returns the unit whose presence or content the ledger's guarantee protects; see WithUnit.
 func (l *Ledger) Unit() string {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -503,7 +504,7 @@ func (l *Ledger) unitName() string {
 	return l.unit
 }
 
-// NotPrivate is the first reason given to MarkNotPrivate, or empty.
+// NotPrivate returns the first reason given to MarkNotPrivate, or empty.
 func (l *Ledger) NotPrivate() string {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

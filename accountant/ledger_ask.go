@@ -2,8 +2,8 @@ package accountant
 
 import "fmt"
 
-// asking asks a policy and those who approve once for each reservation, however often the ledger
-// has to decide anew because other processes were faster.
+// asking calls the policy and the approval hook once for each reservation, however often the ledger
+// has to decide again because other processes reserved first.
 type asking struct {
 	ledger *Ledger
 	names  []string // of those who approve
@@ -45,7 +45,8 @@ func (root *Ledger) overBudget(at *Ledger, purpose string, e Event, count int) e
 	return out
 }
 
-// room is how many uses of e fit, fewer than count, at least: a few prices are enough for an error.
+// room returns a lower bound, below count, of how many uses of e fit. It computes few prices, since
+// it serves error messages.
 func (root *Ledger) room(at *Ledger, e Event, count int) int {
 	const prices = 24
 	low, high := 0, count // low fits, high does not

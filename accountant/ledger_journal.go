@@ -18,8 +18,8 @@ import (
 // ErrEmpty: the journal holds no ledger yet.
 var ErrEmpty = errors.New("accountant: the journal holds no ledger")
 
-// journaled is what a family of ledgers has where it is kept in a journal. The fields that lines
-// change do so under the lines' lock and the state lock together, and are read under either.
+// journaled is the state of a family of ledgers that is kept in a journal. Fields that lines
+// change are written under both the lines' lock and the state lock, and read under either.
 type journaled struct {
 	// reading is held from the last line that was read to the one that is applied: what is in memory
 	// is what the lines up to head say, at any moment.
@@ -30,7 +30,7 @@ type journaled struct {
 	now    func() time.Time
 	reads  bool // the ledger was opened for reading
 	closed bool
-	broken error // why the lines cannot be believed; for good
+	broken error // why the journal is damaged; permanent
 
 	id       string
 	terms    Terms
@@ -47,14 +47,13 @@ type journaled struct {
 	waiting int       // how many lines come before the one that is being made true
 }
 
-// WithClock has the lines of a ledger in a journal carry the times that now returns. The zero
-// setting is the system's clock. No price depends on a time, only limits with a window do: see
-// [Limit].
+// WithClock sets the clock for the lines of a ledger in a journal. The default is the system's
+// clock. Prices do not depend on time; only limits with a window do, see [Limit].
 func WithClock(now func() time.Time) LedgerOption {
 	return journalOption("accountant.WithClock", func(j *journaled) { j.now = now })
 }
 
-// ReadOnly opens a ledger in a journal for reading: every change fails with ErrReadOnly.
+// ReadOnly opens a ledger in a journal for reading; every change fails with ErrReadOnly.
 func ReadOnly() LedgerOption {
 	return journalOption("accountant.ReadOnly", func(j *journaled) { j.reads = true })
 }
@@ -71,7 +70,7 @@ func journalOption(name string, set func(*journaled)) LedgerOption {
 
 // CreateLedger writes the first line of an empty journal and opens the ledger. See OpenLedger.
 //
-// Errors: ErrConflict where the journal is not empty; *param.Error; those of the journal.
+// Errors: ErrConflict if the journal is not empty; *param.Error; those of the journal.
 func CreateLedger(ctx context.Context, j Journal, terms Terms, opts ...LedgerOption) (*Ledger,
 	error) {
 	if err := terms.Validate(); err != nil {
@@ -99,22 +98,22 @@ func CreateLedger(ctx context.Context, j Journal, terms Terms, opts ...LedgerOpt
 }
 
 // OpenLedger opens the ledger that a journal holds. It is a [Ledger] like any other: what it has
-// set aside, in this process and in all others, counts, and it can be used wherever a ledger is
+// set aside, in this process and in all others, counts, and it can be used like any other ledger
 // asked for.
 //
-// Guarantee: whatever is reserved is a durable line before the answer; a use is a durable line
-// before it is handed out; what all ledgers on the journal set aside never costs more than the
-// budget, but for what a failed call may have left in the journal, which counts and is handed out
-// to nobody, unless Resume or the transaction's ID asks for it.
+// Guarantee: a reservation is a durable line before it is confirmed; a use is a durable line
+// before it is handed out; the reservations of all ledgers on the journal never cost more than
+// the budget. A failed call may leave a reservation in the journal, which counts and is handed
+// out only if Resume or the transaction's ID asks for it.
 //
-// Uses are counted as taken a few ahead, at most one in 32 of those taken before: so many may be
-// lost when a process dies. A policy, and the hook for approvals, belong to the process and have to
-// be given each time; everything else is in the ledger's [Terms].
+// Uses are counted as taken a few ahead, at most one in 32 of those taken before, which are lost if
+// the process dies. A policy and an approval hook belong to the process and must be given at each
+// opening; everything else is in the ledger's [Terms].
 //
-// The context is that of all reading and writing of the journal, for as long as the ledger is used:
-// when it ends, nothing more can be reserved. Close frees the journal.
+// The context applies to all reading and writing of the journal while the ledger is used: when it
+// ends, nothing more can be reserved. Close closes the journal.
 //
-// Errors: ErrEmpty, ErrDamaged, ErrRolledBack; *param.Error for options that the terms decide;
+// Errors: ErrEmpty, ErrDamaged, ErrRolledBack; **param.Error for options that contradict the terms;
 // those of the journal.
 func OpenLedger(ctx context.Context, j Journal, opts ...LedgerOption) (*Ledger, error) {
 	l, err := newJournaled(ctx, j, opts)
@@ -156,9 +155,9 @@ func (l *Ledger) opened() error {
 	return nil
 }
 
-// operation is one change of a ledger. decide looks at everything that has been set aside and may
-// refuse; lines are what it comes to, none where nothing changes; do makes it true in memory. The
-// first two are called again when another process was faster.
+// operation is one change of a ledger. decide checks it against all reservations and may return
+// an error; lines returns its lines, none if nothing changes; do applies it in memory. The first
+// two are called again if another process was faster.
 type operation struct {
 	decide func() error
 	lines  func() []*change
@@ -190,7 +189,7 @@ func (j *journaled) commit(root *Ledger, c operation) error {
 	if err := j.writable(root); err != nil {
 		return err
 	}
-	if root.policy != nil || root.approve != nil { // which take their time: nobody waits for them
+	if root.policy != nil || root.approve != nil { // they may be slow, so they run without the lock
 		if _, err := j.current(root); err != nil {
 			return err
 		}
@@ -225,7 +224,7 @@ func (j *journaled) commit(root *Ledger, c operation) error {
 	}
 }
 
-// maxStuck is how often a journal may say that there is another line, and not show it.
+// maxStuck bounds how often a journal may report a conflicting line without showing it.
 const maxStuck = 100
 
 func (j *journaled) writable(root *Ledger) error {
@@ -325,8 +324,8 @@ func (j *journaled) encode(changes []*change) ([]JournalLine, error) {
 // maxLine bounds a line's text, for every reader.
 const maxLine = 64 << 20
 
-// time is that of the caller, but never before that of a line: a clock that was set back, or that
-// of another machine, makes no window forget.
+// time returns the caller's time, but never one before that of a line: a clock that was set back,
+// or one of another machine, does not shorten a window.
 func (j *journaled) time() time.Time {
 	now := j.now().UTC().Round(0)
 	if now.Before(j.latest) || now.Year() > 9999 { // which no line can hold
@@ -358,7 +357,7 @@ func (j *journaled) current(root *Ledger) (Position, error) {
 	return j.head, err
 }
 
-// catchUp is current for who holds the lines' lock.
+// catchUp is current for callers that hold the lines' lock.
 func (j *journaled) catchUp(root *Ledger) error {
 	if j.broken != nil {
 		return j.broken
@@ -369,7 +368,7 @@ func (j *journaled) catchUp(root *Ledger) error {
 		}
 		if errors.Is(err, ErrDamaged) || errors.Is(err, ErrRolledBack) {
 			root.shared.state.Lock()
-			j.broken, root.fault = err, err // for good: a total that is not known is infinite
+			j.broken, root.fault = err, err // permanent: an unknown total is infinite
 			root.shared.state.Unlock()
 		}
 		if err != nil {
@@ -457,13 +456,13 @@ func (s *ledgerShared) refresh() error {
 	return j.catchUp(s.root)
 }
 
-// note has a line written for a note or a mark. Where that fails it waits for the next line,
+// note writes a line for a note or a mark. If that fails, it waits for the next line,
 // without which nothing more can be taken.
 func (s *ledgerShared) note(c *change) {
 	s.state.Lock()
 	s.journal.pending = append(s.journal.pending, c)
 	s.state.Unlock()
-	if s.reserve.TryLock() { // whoever has the lock writes it
+	if s.reserve.TryLock() { // otherwise the holder of the lock writes it
 		defer s.reserve.Unlock()
 		_ = s.flush()
 	}
@@ -482,7 +481,7 @@ func (s *ledgerShared) flush() error {
 
 func allowed() error { return nil }
 
-// Name is the name of a ledger in a journal; "" for any other.
+// Name returns the name of a ledger in a journal; "" for any other.
 func (l *Ledger) Name() string {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -492,8 +491,11 @@ func (l *Ledger) Name() string {
 	return ""
 }
 
-// Close writes what is pending and closes the ledger's journal: nothing more can be reserved or
-// taken, and questions are answered as of now. A ledger without a journal has nothing to close.
+// Close writes pending lines and closes the ledger's journal: nothing more can be reserved or
+// taken, and queries answer from the state at closing. It does nothing for a ledger without a
+// journal.
+//
+// Errors: those of the journal.
 func (l *Ledger) Close() error {
 	s := l.shared
 	s.reserve.Lock()

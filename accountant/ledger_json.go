@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ledgerVersion is written into every saved ledger; a reader refuses versions it does not know.
+// ledgerVersion is written into every saved ledger; unknown versions are an error.
 const ledgerVersion = 1
 
 type savedLedger struct {
@@ -85,10 +85,9 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalLedger reads a saved ledger. Its ε is computed anew from the entries: nothing in the
-// file is believed but what happened. A file that was reserved beyond its budget is read, and
-// refuses further reservations. Its unit and its filter are the file's, whatever the options say; a
-// policy is not saved and has to be given again.
+// UnmarshalLedger reads a saved ledger. Its ε is recomputed from the entries. A ledger that exceeds
+// its budget is read, and accepts no further reservations. Its unit and its filter are those of the
+// file, whatever the options say; a policy is not saved and must be given again.
 //
 // Errors: *param.Error or a JSON error; unknown versions, unknown fields and missing fields are
 // errors.
@@ -135,7 +134,7 @@ const maxPartDepth = 8
 //
 // A fresh ledger also learns which uses belong to which transaction. One that other ledgers are
 // joined into does not: what is left of a transaction was counted as taken before (see settle), and
-// a run that goes on there sets its uses aside anew, which counts more.
+// a run that resumes there reserves its uses again, which counts more.
 func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 	if depth > maxPartDepth {
 		return param.New("accountant.Ledger.parts", depth,

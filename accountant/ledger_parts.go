@@ -16,12 +16,14 @@ type partGroup struct {
 
 // Disjoint opens one child ledger for each of n disjoint parts of the records (clusters, classes,
 // shards). The part of a record must be a fixed function of the record and of values released or
-// public when the children are opened, and stay the same as long as they are used; where parts
+// public when the children are opened, and stay the same as long as they are used; if parts
 // change, reserve Repeated{Disjoint{…}} in the parent or open new children. Children share the
 // parent's budget: a record pays for its own part only, so the parent counts the most expensive
 // child, and every reservation of a child is checked against the whole.
 //
 // Under ReplaceOne a record may move between parts, which is counted too.
+//
+// Errors: *param.Error for n below 1; ErrReadOnly and those of the journal.
 func (l *Ledger) Disjoint(purpose string, n int) ([]*Ledger, error) {
 	if err := positiveInt("accountant.Ledger.Disjoint.n", n); err != nil {
 		return nil, err
@@ -64,7 +66,7 @@ func (l *Ledger) child(at partOf) *Ledger {
 		parent: l, place: at, index: map[string]*entry{}}
 }
 
-// PartGroup is what was opened by one call of Disjoint.
+// PartGroup holds the child ledgers opened by one call of Disjoint.
 type PartGroup struct {
 	Purpose string
 	Parts   []*Ledger
@@ -82,14 +84,14 @@ func (l *Ledger) Children() []PartGroup {
 	return out
 }
 
-// Merge joins ledgers that were kept for the same records, on several machines say, into a new one:
+// Merge joins ledgers kept for the same records, for example on several machines, into a new one:
 // everything in any of them counts.
 //
-// What transactions have left counts as taken in the new ledger: their runs go on where it was set
-// aside, and Resume hands it out to no other.
+// Untaken uses of transactions count as taken in the new ledger: their runs continue on the old
+// ledgers, and Resume does not hand them out.
 //
-// Errors: *param.Error when relations differ. A sum over the budget is not an error, since it has
-// happened; Epsilon tells.
+// Errors: *param.Error when relations differ. A sum over the budget is not an error; Epsilon
+// reports it.
 func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
 	if out.fault != nil {
@@ -105,6 +107,8 @@ func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 
 // MergeDisjoint joins ledgers that were kept for disjoint parts of the records, one shard each: a
 // record pays for its own part only. Transactions are treated as Merge treats them.
+//
+// Errors: those of Merge.
 func MergeDisjoint(b Budget, purpose string, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
 	if out.fault != nil {
@@ -151,8 +155,8 @@ func (l *Ledger) absorb(from *Ledger, path string) error {
 	return l.restore(saved, 0, false)
 }
 
-// adoptUnit keeps a unit only while every ledger that was joined has it: what holds for users in
-// one and for records in another holds for records.
+// adoptUnit keeps a unit only if every joined ledger has it: a promise for users in one and for
+// records in another is a promise for records.
 func (l *Ledger) adoptUnit(unit string) {
 	if l.joined == 0 {
 		l.unit = unit

@@ -2,8 +2,8 @@ package accountant
 
 import "math"
 
-// Event is everything set aside in this ledger and its children, as one event that any query of the
-// package accepts.
+// Event returns everything set aside in this ledger and its children, as one event that any query
+// of the package accepts.
 func (l *Ledger) Event() Event {
 	_ = l.shared.refresh() // as much as can be known
 	l.shared.state.Lock()
@@ -105,9 +105,8 @@ func (l *Ledger) priceFull() (priced, error) {
 	return r, err
 }
 
-// filtered is what a filter publishes. Its sum never passes the budget, and that it never does is
-// all that holds when later events depend on earlier releases: where the sum stands when one stops
-// may depend on them too.
+// filtered returns what a filter publishes. Its sum never exceeds the budget, and only this holds
+// if later events depend on earlier releases: the sum itself may depend on them too.
 func (l *Ledger) filtered(sum priced) priced {
 	switch {
 	case sum.Upper > l.budget.Epsilon: // read from a file that was kept by no filter
@@ -148,9 +147,8 @@ func (l *Ledger) cached(c *cachedBound, lower bool) (priced, error) {
 	return c.result, c.err
 }
 
-// headroom remembers, for the event last asked about, how many uses are known to fit beside
-// everything else, so that a service which spends the same event a million times pays for a few
-// dozen evaluations.
+// headroom remembers, for the last event requested, how many uses are known to fit, so that a
+// service that spends the same event a million times needs only a few dozen evaluations.
 type headroom struct {
 	at      *Ledger
 	key     string

@@ -2,9 +2,9 @@ package accountant
 
 import "math"
 
-// soFarCache answers "what has been taken until now" without composing anew after each step.
-// Between a few dozen counts at which the full accountant is run the answer comes from sums of
-// Rényi divergences; both are upper bounds and the smaller is given.
+// soFarCache computes the cost of what has been taken so far without composing again after
+// each step. The full accountant runs at a few dozen counts; between them the answer comes
+// from sums of Rényi divergences. Both are upper bounds and the smaller is returned.
 type soFarCache struct {
 	spent []int
 	value float64
@@ -19,9 +19,8 @@ type soFarCache struct {
 
 const knotRatio = 1.25
 
-// EpsilonSoFar is an upper bound of the cost of the events really taken until now, at the budget's
-// δ. It is information for the person who watches: what is published is Epsilon, which counts
-// everything set aside.
+// EpsilonSoFar returns an upper bound of the cost of the events taken so far, at the budget's
+// δ. It is informational: the published cost is Epsilon, which counts everything reserved.
 func (l *Ledger) EpsilonSoFar() float64 {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

@@ -7,25 +7,25 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// A Limit is a policy as data: it refuses some of what the budget would allow. It is written into
-// a ledger's [Terms], so that every process applies it. Every ε is priced as the ledger prices, at
-// the budget's δ.
+// A Limit is a policy stored as data: it restricts reservations further than the budget. It is
+// part of a ledger's [Terms], so that every process applies it. Every ε is priced as by the
+// ledger, at the budget's δ.
 //
-// Of everything to which the limit applies, ε stays at or below Epsilon; where PerRelease is set, ε
-// of each reservation or transaction does.
+// The ε of everything to which the limit applies stays at or below Epsilon; if PerRelease is set,
+// the ε of each reservation or transaction does.
 type Limit struct {
 	// Purpose restricts the limit to reservations for this purpose; empty for all.
 	Purpose string `json:"purpose,omitempty"`
 	// PerRelease applies the limit to each reservation or transaction by itself.
 	PerRelease bool `json:"per_release,omitempty"`
-	// Window restricts the limit to what was set aside in the last so many nanoseconds, by the times
-	// of the lines; 0 for ever. Times never go back: a clock that is ahead makes the windows of all
-	// processes hold what they hold until the others have caught up with it.
+	// Window restricts the limit to what was reserved within this duration, by the times of the
+	// lines; 0 means without end. Times never go back: if one clock is ahead, the windows of all
+	// processes keep their content until the other clocks have caught up.
 	Window time.Duration `json:"window,omitempty"`
-	// Epsilon is the most that is allowed.
+	// Epsilon is the largest permitted ε.
 	Epsilon float64 `json:"epsilon"`
-	// Approvals makes the limit one above which so many different people must approve, by the hook of
-	// [WithApproval], instead of one that is never passed.
+	// Approvals is the number of different people who must approve reservations beyond the limit,
+	// through the hook of [WithApproval]; 0 means that the limit cannot be exceeded.
 	Approvals int `json:"approvals,omitempty"`
 }
 

@@ -8,22 +8,23 @@ import (
 	"time"
 )
 
-// A Refusal says why something was not set aside, what was left and what would have fitted. It is
-// an ErrBudgetExceeded.
+// A Refusal is an ErrBudgetExceeded that states why a reservation was refused, what was left and
+// what would have fitted.
 type Refusal struct {
-	Limit   string  // what refuses: the budget, or a limit in words
-	Purpose string  // of what was asked for
-	Spent   float64 // ε of everything that the limit counts, without what was asked for
+	Limit   string  // what was exceeded: the budget, or a limit in words
+	Purpose string  // of the request
+	Spent   float64 // ε of everything that the limit counts, without the request
 	Asked   float64 // the same with it
 	Allowed float64 // the most that the limit allows
-	// Fits is how many uses of the event asked for would have fitted, at least; -1 where that was not
-	// worked out, as for transactions.
+	// Fits is a lower bound of the uses of the requested event that would have fitted; -1 if it was
+	// not computed, as for transactions.
 	Fits int
 }
 
 // Error implements error.
 func (r *Refusal) Error() string {
-	s := fmt.Sprintf("%v: %q brings ε to %.4g of %.4g, %s; %.4g is set aside", ErrBudgetExceeded,
+	s := fmt.Sprintf("%v: %q would bring ε to %.4g, more than the %.4g of %s; %.4g is reserved",
+		ErrBudgetExceeded,
 		r.Purpose, r.Asked, r.Allowed, r.Limit, r.Spent)
 	if r.Fits >= 0 {
 		s += fmt.Sprintf("; %d uses would fit", r.Fits)
@@ -34,15 +35,15 @@ func (r *Refusal) Error() string {
 // Unwrap makes the refusal an ErrBudgetExceeded.
 func (r *Refusal) Unwrap() error { return ErrBudgetExceeded }
 
-// An Approval is the hook of WithApproval: it returns the names of those who approve a request. It
-// may ask people, and take its time; it must not use the ledger for a reservation.
+// An Approval returns the names of the people who approve a request. It may ask people and block;
+// it must not reserve on the ledger.
 type Approval func(Request) ([]string, error)
 
-// WithApproval installs the hook that limits with Approvals ask. Whoever approved is named in the
-// ledger's lines. Without the hook such a limit is never passed.
+// WithApproval installs the hook for limits with Approvals. The ledger's lines name the
+// approvers. Without the hook such a limit cannot be exceeded.
 func WithApproval(f Approval) LedgerOption { return func(l *Ledger) { l.approve = f } }
 
-// String is the limit in words.
+// String returns the limit in words.
 func (m Limit) String() string {
 	s := "the limit"
 	if m.PerRelease {
@@ -119,7 +120,7 @@ func (l *Ledger) askApproval(r Request, approvals int) ([]string, error) {
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(s string) bool { return s == "" })
 	if len(names) < approvals {
-		return nil, fmt.Errorf("accountant: %q: %d people approve, %d are needed: %w", r.Purpose,
+		return nil, fmt.Errorf("accountant: %q: %d people approve, want %d: %w", r.Purpose,
 			len(names), approvals, errNotApproved)
 	}
 	for _, name := range names {

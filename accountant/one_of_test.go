@@ -108,7 +108,7 @@ func TestSelectionAmongCandidatesBruteForce(t *testing.T) {
 	}
 }
 
-// TestOneOf: a choice costs what its worst event costs, at every use anew.
+// TestOneOf: a choice costs what its worst event costs, at every use again.
 func TestOneOf(t *testing.T) {
 	small, large := PoissonSampled{0.01, Gaussian{1}}, PoissonSampled{0.02, Gaussian{1.4}}
 	b := upper(t, Repeated{OneOf{[]Event{small, large}}, 50}, 1e-5, AddOrRemoveOne)

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// TradeOffPoint bounds a test that tells two neighbouring data sets apart: at this false-positive
-// rate no test, whatever its knowledge of everything else, has a higher true-positive rate.
+// TradeOffPoint bounds tests that distinguish two neighbouring data sets: at this false-positive
+// rate no test, even with full knowledge of all other records, has a higher true-positive rate.
 type TradeOffPoint struct {
 	FalsePositive, TruePositive float64
 }
@@ -49,8 +49,10 @@ func (p profile) truePositive(falsePositive float64) float64 {
 	return min(1, max(best, falsePositive))
 }
 
-// TradeOff gives the trade-off curve at the given false-positive rates, or at a standard list when
-// none is given.
+// TradeOff returns the trade-off curve at the given false-positive rates, or at a standard list
+// when none is given.
+//
+// Errors: those of [Delta].
 func TradeOff(e Event, r Relation, falsePositives ...float64) ([]TradeOffPoint, error) {
 	for _, f := range falsePositives {
 		if err := probability("accountant.TradeOff.falsePositives", f); err != nil {
@@ -72,19 +74,21 @@ func TradeOff(e Event, r Relation, falsePositives ...float64) ([]TradeOffPoint, 
 	return out, nil
 }
 
-// Attack says what the best possible attacker, who knows every record but one and the whole
-// algorithm, can achieve at most.
+// Attack bounds what an attacker can achieve who knows every record but one and the whole
+// algorithm.
 type Attack struct {
 	TruePositiveAt1Percent float64 // share of members recognised while accusing 1 % of non-members
-	// of guessing membership when it is a coin toss: 50 % is no better than the coin
+	// of guessing membership from a 50 % prior; 0.5 is no better than a coin
 	BestAccuracy float64
 	// highest belief in membership after seeing the output, from a 50 % prior …
 	Posterior       float64
 	PosteriorExcept float64 // … except with this probability over the output
 }
 
-// AttackBounds answers in terms a person understands. delta is the probability left out of
-// Posterior.
+// AttackBounds returns bounds on membership attacks. delta is the probability excluded
+// from Posterior.
+//
+// Errors: those of [Delta].
 func AttackBounds(e Event, delta float64, r Relation) (Attack, error) {
 	eps, err := Epsilon(e, delta, r)
 	if err != nil {
@@ -117,7 +121,7 @@ func lossQuantile(p profile, eps, delta float64) float64 {
 	return best
 }
 
-// String explains the bounds in a sentence each.
+// String explains the bounds in words.
 func (a Attack) String() string {
 	return fmt.Sprintf(
 		"best attack: recognises at most %.3g%% of members while accusing 1%% of non-members; is right "+

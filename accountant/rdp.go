@@ -7,10 +7,11 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// RDP is an upper bound, tight to the last few digits where the package knows the exact value, of
-// the Rényi divergence of the given order between the outputs of e on neighbouring data sets.
-// Units: nats. Order: above 1.
-// Source: Mironov 2017; Mironov, Talwar and Zhang 2019.
+// RDP returns an upper bound, tight to the last few digits where the package knows the exact
+// value, of the Rényi divergence of the given order between the outputs of e on neighbouring data
+// sets. Units: nats. Order: above 1. Source: Mironov 2017; Mironov, Talwar and Zhang 2019.
+//
+// Errors: *param.Error; ErrUnsupported.
 func RDP(e Event, order float64, r Relation) (float64, error) {
 	if !(order > 1) || math.IsInf(order, 0) {
 		return 0, param.New("accountant.RDP.order", order, "a finite number above 1")
@@ -63,8 +64,10 @@ type RDPReport struct {
 	AtEdge  bool    // the best order is the smallest or largest tried: other orders could do better
 }
 
-// RDPEpsilon is the smallest ε over the orders the package tries, by the conversion of Canonne,
-// Kamath and Steinke 2020, Proposition 12. With orders given, only those are tried.
+// RDPEpsilon returns the smallest ε over the orders the package tries, by the conversion of
+// Canonne, Kamath and Steinke 2020, Proposition 12. With orders given, only those are tried.
+//
+// Errors: *param.Error; ErrUnsupported.
 func RDPEpsilon(e Event, delta float64, r Relation, orders ...float64) (RDPReport, error) {
 	if err := checkDelta("accountant.RDPEpsilon.delta", delta); err != nil {
 		return RDPReport{}, err
@@ -129,7 +132,7 @@ type orderSearch struct {
 	index   int // of the best order
 }
 
-// at is what order i gives; ok is false where an atom has no divergence.
+// at returns the conversion at order i; ok is false if an atom has no divergence.
 func (s *orderSearch) at(i int) (v float64, ok bool) {
 	if v, ok = s.tried[i]; ok {
 		return v, true
@@ -153,7 +156,7 @@ const stride = 18
 
 // search looks at every 18th order until it has risen twice and then, by halves, between those
 // beside the best. (α−1)·ε(α) and log δ(α) are sums of a log moment, which is convex in α, of λ·log
-// λ − (λ+1)·log(λ+1) with λ = α−1, which is convex too, and of a linear part; hence both fall up to
+// λ − (λ+1)·log(λ+1) with λ = α−1, which is convex too, and of a linear part; so both fall up to
 // their least value and rise from there. A divergence that is only a bound of another form may
 // mislead the search, which makes the answer larger and no less sound.
 func (s *orderSearch) search() bool {
@@ -200,6 +203,8 @@ func rdpDelta(terms []term, eps float64) (float64, bool) {
 // RDPWithoutReplacement is Theorem 27 of Wang, Balle and Kasiviswanathan 2019 for a Gaussian on a
 // subset of a fraction q of the records, under ReplaceOne, at an integer order (others are rounded
 // up): a bound that is looser than what RDP returns, for comparison with other accountants.
+//
+// Errors: *param.Error.
 func RDPWithoutReplacement(q, noiseMultiplier, order float64) (float64, error) {
 	if err := probability("accountant.RDPWithoutReplacement.q", q); err != nil {
 		return 0, err

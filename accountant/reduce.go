@@ -18,7 +18,7 @@ type atom interface {
 	// pairs are dominating pairs of one use, one for removing and one for adding a record; nil when
 	// none is known.
 	pairs() *pld.Pairs
-	// key tells equal atoms apart from different ones.
+	// key identifies an atom: equal atoms have equal keys.
 	key() string
 }
 
@@ -31,9 +31,9 @@ type term struct {
 const maxCount = math.MaxInt / 4
 
 // reduce rewrites an event as a list of distinct atoms with counts. Equal atoms are counted
-// together and all plain Gaussians become one, so that how a composition was written has no
-// influence on its price. Where a record is in one of several disjoint parts there is one such list
-// for each part it may be in, and the price is the largest.
+// together and all plain Gaussians become one, so the price does not depend on how a composition is
+// written. For disjoint parts there is one such list for each part that a record may be in, and the
+// price is the largest.
 func reduce(e Event, r Relation) ([][]term, error) {
 	if e == nil {
 		return nil, param.New("accountant.Event", nil, "an event")

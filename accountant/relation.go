@@ -5,7 +5,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Relation says which pairs of data sets a guarantee compares.
+// Relation is the set of pairs of data sets that a guarantee compares.
 //
 // An ε under one relation is a different promise from the same ε under the other: replacing a
 // record is removing one and adding another.
@@ -23,7 +23,7 @@ var relationNames = enum.Names[Relation]{Type: "accountant.Relation", List: []st
 	AddOrRemoveOne: "add_or_remove_one", ReplaceOne: "replace_one",
 }}
 
-// String names the relation as it is written in files: add_or_remove_one, replace_one.
+// String returns the name used in files: add_or_remove_one or replace_one.
 func (r Relation) String() string { return relationNames.String(r) }
 
 // MarshalText writes the name.
@@ -31,10 +31,10 @@ func (r Relation) MarshalText() ([]byte, error) { return relationNames.Marshal(r
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (r *Relation) UnmarshalText(text []byte) error { return relationNames.Unmarshal(text, r) }
 
-// Meaning spells the relation out for a reader who does not know the term.
+// Meaning explains the relation to readers who do not know the term.
 func (r Relation) Meaning() string {
 	switch r {
 	case AddOrRemoveOne:

@@ -89,7 +89,7 @@ func selectGamma(shape, mean float64) float64 {
 	return lo
 }
 
-// Gamma is the parameter γ of the truncated negative binomial number of runs that the event is
+// Gamma returns the parameter γ of the truncated negative binomial number of runs that the event is
 // priced for; NaN for a Poisson number. A larger γ has a smaller mean and costs less.
 func (e RepeatAndSelect) Gamma() float64 {
 	if e.Poisson || e.Validate() != nil {

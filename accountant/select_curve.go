@@ -16,8 +16,8 @@ import "math"
 //
 // so that f′(F) ≤ e^((1+η)s)·f′(F′).
 //
-// (2) Hence ∫(f′(F)dQ − e^ε·f′(F′)dQ′)₊ ≤ ∫f′(F)·(dQ − e^(ε−(1+η)s)dQ′)₊ ≤ m·δ(ε−(1+η)s), since f′
-// is at most f′(1) = m.
+// (2) Therefore ∫(f′(F)dQ − e^ε·f′(F′)dQ′)₊ ≤ ∫f′(F)·(dQ − e^(ε−(1+η)s)dQ′)₊ ≤ m·δ(ε−(1+η)s),
+// since f′ is at most f′(1) = m.
 //
 // Numbers of runs that are limited have a smaller m and smaller quotients f′(F)/f′(F′); see
 // RepeatAndSelect. Poisson numbers do not: their quotients are not bounded by (1).

@@ -2,7 +2,39 @@ package accountant
 
 import "testing"
 
-// TestCalibratedEventsFit: what calibration finds is within the target for everybody who prices it
+// TestCalibratedCountsFit: a count whose quick price is just within the target and whose full
+// bracket is just above it is not returned. The targets lie between the two prices.
+func TestCalibratedCountsFit(t *testing.T) {
+	d, between := newDraws(3), 0
+	for range 40 {
+		q, z, first := d.between(1e-4, 0.02), d.between(0.6, 3), d.between(1, 30)
+		n := int(d.between(5, 2000))
+		event := func(n int) Event {
+			return Composed{Events: []Event{Gaussian{first}, poissonSteps(q, z, n)}}
+		}
+		quick := must[priced](t)(priceAll(must[[][]term](t)(reduce(event(n), AddOrRemoveOne)), 1e-5,
+			AddOrRemoveOne, false)).Upper
+		full := must[Bound](t)(Epsilon(event(n), 1e-5, AddOrRemoveOne)).Upper
+		if full <= quick*(1+1e-6) {
+			continue
+		}
+		between++
+		target := Budget{Epsilon: (quick + full) / 2, Delta: 1e-5}
+		got, achieved, err := CalibrateSteps(target, n, event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := upper(t, event(got), 1e-5, AddOrRemoveOne); v > target.Epsilon ||
+			achieved.Upper > target.Epsilon {
+			t.Errorf("%d steps for ε = %g cost %g (stated: %g)", got, target.Epsilon, v, achieved.Upper)
+		}
+	}
+	if between == 0 {
+		t.Error("no target lay between the two prices: the test shows nothing")
+	}
+}
+
+// TestCalibratedEventsFit: what calibration finds is within the target for every later pricing
 // afterwards, on the grid that the full bracket chooses and in a ledger.
 func TestCalibratedEventsFit(t *testing.T) {
 	relations := []Relation{ReplaceOne, AddOrRemoveOne}

@@ -25,7 +25,7 @@ func (d draws) mixed() Event {
 }
 
 // TestDeltaOfMixedSums: δ of sums of discrete and sampled events is known within a factor of two
-// wherever it is at least 1e−12, the least that a budget may have.
+// where it is at least 1e−12, the least that a budget may have.
 func TestDeltaOfMixedSums(t *testing.T) {
 	d := newDraws(99)
 	rounds := 30

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Terms are what a ledger in a journal is kept by, for good: its first line. Every process that
-// opens the ledger applies them.
+// Terms are the permanent settings of a ledger in a journal, stored in its first line. Every
+// process that opens the ledger applies them.
 type Terms struct {
 	Name        string  `json:"name"`           // of the protected records, such as "patients-2026"
 	Unit        string  `json:"unit,omitempty"` // see WithUnit; empty for a record
@@ -22,8 +22,9 @@ type Terms struct {
 // maxName bounds names of ledgers, so that they are names of files and keys of tables everywhere.
 const maxName = 128
 
-// ValidateName refuses what cannot name a ledger in every store: names are 1 to 128 bytes of
-// lower-case letters, digits, '-', '_' and '.', and begin with a letter or a digit.
+// ValidateName returns an error for names that some store could not use: valid names are 1
+// to 128 bytes of lower-case letters, digits, '-', '_' and '.', and begin with a letter or a
+// digit.
 //
 // Errors: *param.Error.
 func ValidateName(name string) error {

@@ -7,10 +7,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// A Transaction is everything that one run sets aside: all of it or nothing.
+// A Transaction is everything that one run reserves: all of it or nothing.
 //
-// A transaction with an ID is set aside once on a ledger, however often it is asked for: a run that
-// was interrupted asks again and is handed what is left. IDs are chosen at random by whoever runs.
+// A transaction with an ID is reserved once on a ledger, however often it is requested: an
+// interrupted run requests it again and gets the remaining uses. Callers choose IDs at random.
 type Transaction struct {
 	ID     string
 	Groups []Parts
@@ -28,7 +28,7 @@ type Line struct {
 	Purpose string
 	Event   Event
 	Count   int
-	// Taken is how many of the uses are known to be gone, for example from a checkpoint. The ledger
+	// Taken is the number of uses known to be taken, for example from a checkpoint. The ledger
 	// never counts fewer.
 	Taken int
 	// Group is 0 for the ledger itself; otherwise 1 plus the index of one of the transaction's
@@ -58,12 +58,12 @@ type placedLine struct {
 	identified bool // the transaction has an ID
 }
 
-// ReserveAll sets all lines of a transaction aside for good, if together they fit beside everything
-// already set aside, and hands out one reservation a line. Nothing is set aside otherwise. Of a
-// transaction that the ledger already holds, by its ID, it hands out what is left.
+// ReserveAll reserves all lines of a transaction permanently, if together they fit besides
+// everything already reserved, and returns one reservation per line. Otherwise it reserves nothing.
+// For a transaction that the ledger already holds, by its ID, it returns the remaining uses.
 //
 // Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, the policy's error;
-// *param.Error for lines that make no sense, or that differ from those set aside under the same ID.
+// **param.Error for invalid lines, or lines that differ from those reserved under the same ID.
 func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 	lines, err := t.placed()
 	if err != nil {
@@ -206,7 +206,7 @@ func (l *Ledger) resumable(held *placedTransaction, t Transaction, lines []*plac
 	defer l.shared.state.Unlock()
 	if !held.same(t, lines, l) {
 		return param.New("accountant.Transaction.ID", t.ID,
-			"the lines that were set aside under this ID")
+			"the lines that were reserved under this ID")
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func (held *placedTransaction) resume(lines []*placedLine) (out []*Reservation) 
 	for i, p := range held.lines {
 		taken := lines[i].line.Taken
 		p.take(taken - p.spent)
-		p.ahead = min(p.ahead, p.spent-taken) // those counted as gone elsewhere are handed out to nobody
+		p.ahead = min(p.ahead, p.spent-taken) // uses counted as taken elsewhere are not handed out
 		out = append(out, p.reservation())
 	}
 	return out

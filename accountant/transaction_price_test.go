@@ -18,7 +18,7 @@ func payFor(t *testing.T) *accountant.Ledger {
 	return accountant.NewLedger(accountant.Budget{Epsilon: cost.Upper * (1 + 1e-9), Delta: 1e-5})
 }
 
-// All uses of a line are priced, and every part of a group, wherever the worst one stands.
+// All uses of a line are priced, and every part of a group, at any position of the worst one.
 func TestTransactionsPriceEveryUseAndPart(t *testing.T) {
 	for _, c := range []struct {
 		parts []int // uses in each part; one line on the ledger itself where there is one number

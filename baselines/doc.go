@@ -1,6 +1,5 @@
-// Package baselines holds simple private synthesisers of sets: yardsticks that a generative network
-// has to beat to be worth its trouble, each with a plan, a ledger and a guarantee like any other
-// system.
+// Package baselines holds simple private synthesisers of sets, to compare generative networks with.
+// Each has a plan, a ledger and a guarantee like any other system.
 //
 //	Independent  noisy item counts, items drawn independently
 //	Tree         noisy counts of items and pairs, a Chow–Liu tree, ancestral sampling
@@ -22,10 +21,10 @@
 // accountant, and not by adding up their ε: that gives MWEM less noise than its paper's own
 // analysis would.
 //
-// What it answers is the final weights; synthetic records are drawn from them.
+// Synthetic records are drawn from the final weights.
 //
 // # Defaults
 //
-// Everything has a default. With [Common.Nominal] Independent uses 3·√m items of a record, at most
+// Every field has a default. With [Common.Nominal] Independent uses 3·√m items of a record, at most
 // 40, where the schema allows m: the noise of every count grows with the longest record.
 package baselines

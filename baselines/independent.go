@@ -18,7 +18,7 @@ import (
 // schema's.
 type Independent struct{ Common }
 
-// Plan finds the noise and adds up the bill.
+// Plan calibrates the noise and prices all stages.
 //
 // Errors: *param.Error, joined.
 func (c Independent) Plan() (*Plan, error) {

@@ -14,11 +14,13 @@ import (
 )
 
 // eachCut hands out every record cut to limit items, ascending and without repetition, whatever
-// foreign data hold.
-func eachCut(ctx context.Context, data records.Data, limit int, each func(items []uint32)) error {
+// foreign data hold, and what it counts: 1, or a row's share of a person. See records.RowsOf.
+func eachCut(ctx context.Context, data records.Data, limit int,
+	each func(items []uint32, share float64)) error {
+	data, shares := records.RowsOf(data)
 	dim := data.Schema().Dim()
 	var row []uint32
-	return network.EachBatch(ctx, data, 4096, func(_ int, b device.Batch) {
+	return network.EachBatch(ctx, data, 4096, func(lo int, b device.Batch) {
 		for i := range b.Rows {
 			row = row[:0]
 			for _, item := range b.Sparse.Row(i) {
@@ -26,7 +28,7 @@ func eachCut(ctx context.Context, data records.Data, limit int, each func(items 
 					row = append(row, item)
 				}
 			}
-			each(records.CutSet(row, limit))
+			each(records.CutSet(row, limit), shares.Of(lo+i))
 		}
 	})
 }
@@ -37,7 +39,7 @@ type itemCounts struct {
 	relation   accountant.Relation
 }
 
-// rowsPart is the part of the squared effect spent on the number of records.
+// rowsPart is the fraction of the squared effect spent on the number of records.
 const rowsPart = 0.05
 
 // std are the standard deviations at which the joint release has an effect of 1/noise. One record
@@ -53,12 +55,13 @@ func (c itemCounts) std(noise float64) (items, rows float64) {
 func (c itemCounts) sums(ctx context.Context, data records.Data, noise float64) (items,
 	rows *mechanism.FixedSum, err error) {
 	itemStd, rowStd := c.std(noise)
-	items = mechanism.NewFixedSum(c.dim, mechanism.GridFor(itemStd))
-	rows = mechanism.NewFixedSum(1, mechanism.GridFor(rowStd))
-	err = eachCut(ctx, data, c.limit, func(row []uint32) {
-		rows.AddInt(0, 1)
+	persons := data.Schema().RowsPerPerson() > 0
+	items = mechanism.NewFixedSum(c.dim, mechanism.CountGrid(itemStd, persons))
+	rows = mechanism.NewFixedSum(1, mechanism.CountGrid(rowStd, persons))
+	err = eachCut(ctx, data, c.limit, func(row []uint32, share float64) {
+		rows.AddShare(0, share)
 		for _, item := range row {
-			items.AddInt(int(item), 1)
+			items.AddShare(int(item), share)
 		}
 	})
 	return items, rows, err

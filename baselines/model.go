@@ -33,7 +33,7 @@ type modelHeader struct {
 
 const sectionNumbers = "numbers"
 
-// Schema is the schema of the synthetic records.
+// Schema returns the schema of the synthetic records.
 func (m *model) Schema() records.Schema { return m.schema }
 
 // drawChunk is how many sets are drawn at a time: walking a tree costs as much for one as for many.

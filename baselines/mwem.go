@@ -41,7 +41,7 @@ const (
 	listedDomain = 1 << 17 // a domain of no more sets than this is listed whole
 )
 
-// Plan finds the noise and adds up the bill.
+// Plan calibrates the noise and prices all stages.
 //
 // Errors: *param.Error, joined.
 func (c MWEM) Plan() (*Plan, error) {

@@ -50,14 +50,23 @@ func drawSet(rng *rand.Rand, universe, n int) []uint32 {
 }
 
 // answers counts the cut records that satisfy each query, and all of them: private numbers.
+//
+// Rows of persons count for their shares, in whole units, and what they add up to is rounded down
+// to whole persons. A person's shares add up to 1, so that a sum moves by at most 1 with a
+// person, and rounded down by at most 1 too.
 func (w workload) answers(ctx context.Context, data records.Data, limit int) (truth []int64,
 	rows int64, err error) {
 	truth = make([]int64, w.count)
-	err = eachCut(ctx, data, limit, func(items []uint32) {
-		rows++
-		w.satisfied(items, func(q int) { truth[q]++ })
+	const units = 1 / records.ShareStep
+	err = eachCut(ctx, data, limit, func(items []uint32, share float64) {
+		count := int64(share * units)
+		rows += count
+		w.satisfied(items, func(q int) { truth[q] += count })
 	})
-	return truth, rows, err
+	for q := range truth {
+		truth[q] /= units
+	}
+	return truth, rows / units, err
 }
 
 // satisfied calls f with the queries that a set satisfies, each once.

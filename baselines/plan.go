@@ -13,16 +13,16 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Common is what every method is told. All of it is public.
+// Common holds the settings of every method. All of them are public.
 type Common struct {
 	Schema records.Schema
 	Budget accountant.Budget
-	// MaxItems is how many items of a record are used; which ones is a fixed function of the record. 0
-	// takes each method's own default.
+	// MaxItems is the largest number of items used of a record; which ones is a fixed function of the
+	// record. 0 means the method's default.
 	MaxItems int
 	Seed     uint64 // of public randomness
-	// Nominal is a public number of records, about as many as there are, from which MaxItems follows
-	// where it is zero; 0 for none. The guarantee does not rest on it.
+	// Nominal is the approximate number of records, which must be public. MaxItems gets a default
+	// derived from it if zero. The guarantee does not depend on it.
 	Nominal int
 
 	choices defaults.Choices // that were made
@@ -34,9 +34,10 @@ func (c Common) chosen(fallback int) Common {
 	if c.Nominal == 0 || c.MaxItems != 0 {
 		return c
 	}
-	most, why := fallback, "the method's own"
+	most, why := fallback, "the method's default"
 	if fallback == 0 {
-		most, why = usualItems(c.Schema.MaxItems()), "few records are longer, and all pay for those"
+		most, why = usualItems(c.Schema.MaxItems()),
+			"few records are longer, and the noise of all grows with the limit"
 	}
 	defaults.Fill(&c.choices, &c.MaxItems, min(most, c.Schema.MaxItems()), "MaxItems", why)
 	return c
@@ -54,7 +55,7 @@ func (c Common) validate() *param.Checker {
 		return &k
 	}
 	k.OK(c.Schema.Sparse() && c.Schema.Classes() == 0, path+"Schema", c.Schema.String(),
-		"sets without classes; merf handles every other kind of record")
+		"sets without classes; package merf supports every other kind of record")
 	k.OK(c.Nominal >= 0 && c.Nominal <= defaults.Largest, path+"Nominal", c.Nominal,
 		"a public number of records, or 0 for none")
 	k.OK(c.MaxItems >= 0 && c.MaxItems <= c.Schema.MaxItems(), path+"MaxItems", c.MaxItems,
@@ -83,8 +84,7 @@ type method interface {
 	fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error)
 }
 
-// A Plan is a method with its noise and its bill, made by arithmetic alone. It is safe to use for
-// any number of fits.
+// A Plan is a method with its noise and its price. It can be used for any number of fits.
 type Plan struct {
 	synth.Program
 }
@@ -111,6 +111,9 @@ func newPlan(m method) (*Plan, error) {
 	return &Plan{p}, nil
 }
 
+// TakesPersons says that rows count for their share of a person.
+func (w work) TakesPersons() {}
+
 // Title says which records are modelled.
 func (w work) Title() string { return w.common().Schema.String() }
 
@@ -134,13 +137,13 @@ type setJSON struct {
 	Domain   int    `json:"domain,omitempty"`
 	Queries  int    `json:"queries,omitempty"`
 	Seed     uint64 `json:"seed,string"`
-	// Noise is for who reads the plan; a program works it out again.
+	// Noise is for readers of the plan; programs compute it again.
 	Noise float64 `json:"noise_multiplier,omitempty"`
 	// Choices say what rules chose.
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
-// Config is the configuration in JSON.
+// Config returns the configuration in JSON.
 func (w work) Config() (json.RawMessage, error) {
 	j := w.config().(setJSON)
 	j.Seed, j.Noise, j.Choices = w.common().Seed, w.noise, w.common().choices

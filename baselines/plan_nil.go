@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// program is the part that the plan shares with those of other systems. A nil plan has none: its
-// methods answer as those of a plan that was never made.
+// program returns the part that plans of all systems share. For a nil plan it returns nil, whose
+// methods behave like those of the zero plan.
 func (p *Plan) program() *synth.Program {
 	if p == nil {
 		return nil
@@ -17,40 +17,40 @@ func (p *Plan) program() *synth.Program {
 	return &p.Program
 }
 
-// System is that of [synth.Plan].
+// System implements [synth.Plan].
 func (p *Plan) System() string { return p.program().System() }
 
-// Schema is that of [synth.Plan].
+// Schema implements [synth.Plan].
 func (p *Plan) Schema() records.Schema { return p.program().Schema() }
 
-// Budget is that of [synth.Plan].
+// Budget implements [synth.Plan].
 func (p *Plan) Budget() accountant.Budget { return p.program().Budget() }
 
-// Stages are those of [synth.Plan].
+// Stages implements [synth.Plan].
 func (p *Plan) Stages() []synth.Stage { return p.program().Stages() }
 
-// Total is that of [synth.Plan].
+// Total implements [synth.Plan].
 func (p *Plan) Total() accountant.Bound { return p.program().Total() }
 
-// String is the bill.
+// String returns the plan's text: the price of every stage.
 func (p *Plan) String() string { return p.program().String() }
 
 // MarshalJSON writes the plan: its public parameters with every noise multiplier, and the bill.
 func (p *Plan) MarshalJSON() ([]byte, error) { return p.program().MarshalJSON() }
 
-// Fit is that of [synth.Plan].
+// Fit implements [synth.Plan].
 func (p *Plan) Fit(ctx context.Context, data records.Data,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().Fit(ctx, data, opts...)
 }
 
-// FitOn is that of [synth.Plan].
+// FitOn implements [synth.Plan].
 func (p *Plan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().FitOn(ctx, ledger, data, opts...)
 }
 
-// Carry is that of [synth.Program].
+// Carry calls [synth.Program.Carry].
 func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	fit func(*synth.Run) (synth.Model, error), opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().Carry(ctx, ledger, data, fit, opts...)

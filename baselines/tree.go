@@ -22,7 +22,7 @@ import (
 // the first release.
 type Tree struct {
 	Common
-	Items int // how many items are paired; 0 for 1024, or the universe where that is smaller
+	Items int // number of items that are paired; 0 for 1024, or the universe if that is smaller
 }
 
 const (
@@ -34,7 +34,7 @@ const (
 	significance = 4.0
 )
 
-// Plan finds the noise and adds up the bill.
+// Plan calibrates the noise and prices all stages.
 //
 // Errors: *param.Error, joined.
 func (c Tree) Plan() (*Plan, error) {
@@ -123,9 +123,10 @@ func (m tree) pairSums(ctx context.Context, data records.Data, chosen []uint32,
 	for r, item := range chosen {
 		rank[item] = int32(r)
 	}
-	sum := mechanism.NewFixedSum(len(chosen)*(len(chosen)-1)/2, mechanism.GridFor(std))
+	sum := mechanism.NewFixedSum(len(chosen)*(len(chosen)-1)/2, mechanism.CountGrid(std,
+		data.Schema().RowsPerPerson() > 0))
 	var ranks []int32
-	err := eachCut(ctx, data, m.MaxItems, func(row []uint32) {
+	err := eachCut(ctx, data, m.MaxItems, func(row []uint32, share float64) {
 		ranks = ranks[:0]
 		for _, item := range row {
 			if r := rank[item]; r >= 0 {
@@ -134,7 +135,7 @@ func (m tree) pairSums(ctx context.Context, data records.Data, chosen []uint32,
 		}
 		for i, a := range ranks {
 			for _, b := range ranks[:i] {
-				sum.AddInt(pairAt(int(a), int(b)), 1)
+				sum.AddShare(pairAt(int(a), int(b)), share)
 			}
 		}
 	})

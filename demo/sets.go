@@ -71,7 +71,7 @@ func (g SetSource) Validate() error {
 	bad(g.Communities < 0 ||
 		g.Communities > g.Universe, "Communities", g.Communities,
 		fmt.Sprintf("a number up to the universe, %d", g.Universe))
-	bad(!(g.Affinity >= 0 && g.Affinity <= 1), "Affinity", g.Affinity, "a part in [0, 1]")
+	bad(!(g.Affinity >= 0 && g.Affinity <= 1), "Affinity", g.Affinity, "a fraction in [0, 1]")
 	return errors.Join(errs...)
 }
 

@@ -46,7 +46,7 @@ func (g TableSource) Validate() error {
 		g.Numbers, "at least one column")
 	bad(g.Choices > 0 && g.Levels < 2, "Levels", g.Levels, "at least 2")
 	bad(g.Classes < 0 || g.Classes == 1, "Classes", g.Classes, "none, or at least 2")
-	bad(!(g.Minority >= 0 && g.Minority < 1), "Minority", g.Minority, "a part in [0, 1)")
+	bad(!(g.Minority >= 0 && g.Minority < 1), "Minority", g.Minority, "a fraction in [0, 1)")
 	return errors.Join(errs...)
 }
 

@@ -1,11 +1,11 @@
 package device
 
-// Adam is one step of Adam on parameters in host memory, for callers that go through them piece by
-// piece and have other work to do on each piece while it is in the cache. Disjoint pieces may be
-// moved from several goroutines at a time.
+// Adam is one step of Adam on parameters in host memory, for callers that process them piece by
+// piece and do other work on each piece while it is in the cache. Disjoint pieces may be updated
+// concurrently.
 type Adam struct{ rates adamRates }
 
-// NewAdam works out the factors of a step. T counts from 1.
+// NewAdam computes the factors of a step. T counts from 1.
 func NewAdam(s AdamStep) Adam {
 	if s.T < 1 {
 		panic("device: Adam: steps are counted from 1")
@@ -13,8 +13,8 @@ func NewAdam(s AdamStep) Adam {
 	return Adam{s.rates()}
 }
 
-// Move moves p along −scale·g by the moments m and v, with the bits of Backend's Adam on the CPU
-// for the gradient scale·g rounded to float32.
+// Move moves p along −scale·g by the moments m and v. The result has the same bits as Backend's
+// Adam on the CPU with the gradient scale·g rounded to float32.
 //
 // Shapes: all of one length.
 func (a *Adam) Move(p, g, m, v []float32, scale float32) {

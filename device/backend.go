@@ -2,23 +2,23 @@ package device
 
 import "errors"
 
-// ErrUnavailable says that a device is not there: not compiled in, or no hardware.
+// ErrUnavailable is returned if a device is not compiled in or has no hardware.
 var ErrUnavailable = errors.New("device: unavailable")
 
 // Backend multiplies and transforms matrices that live on its device.
 //
-// Shapes that do not fit are a programming error and panic. Sizes of zero are fine everywhere.
+// Mismatched shapes are a programming error and panic. Sizes of zero are valid everywhere.
 // Destinations must not overlap operands unless a method says so. A backend is safe for concurrent
 // use by several goroutines as long as they write to different matrices.
 //
-// Guarantees of privacy rest on more than that: on a record's results that do not depend on other
-// records, and on sums that one record changes by its own share alone. A backend that has them
-// states them, as a Promising and as a FixedSummer, and devicetest tests them; on others a
+// Privacy guarantees need more: results of a record that do not depend on other records, and sums
+// that one record changes by its own share only. A backend states that it has them by
+// implementing Promising and FixedSummer, and devicetest tests them; on other backends a
 // guarantee is weaker and says so.
 type Backend interface {
-	// Name says what the numbers run on, for example "cpu (avx2)".
+	// Name returns the name of the hardware, for example "cpu (avx2)".
 	Name() string
-	// Workers is the number of cores or queues worked on at a time.
+	// Workers returns the number of cores or queues worked on at a time.
 	Workers() int
 
 	// New allocates a zeroed rows×cols matrix.
@@ -28,8 +28,8 @@ type Backend interface {
 	// Download copies src to the host, row by row without gaps.
 	Download(dst []float32, src Matrix)
 
-	// Gemm sets C = α op(A) op(B) + β C, where op transposes if told so. With β = 0 the old C is not
-	// read.
+	// Gemm sets C = α op(A) op(B) + β C, where op is transposition or the identity. With β = 0 the
+	// old C is not read.
 	Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32, c Matrix)
 	// SparseGemm sets C = S W + β C at a cost proportional to the ones in S.
 	SparseGemm(s *Sparse, w Matrix, beta float32, c Matrix)
@@ -62,14 +62,14 @@ type Backend interface {
 	RowDots(dst []float64, a, b Matrix)
 
 	// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², the sum of squares of the product of the i-th blocks
-	// of that many rows of a and of d: the squared norm of one record's gradient where a layer is
-	// applied at many places.
+	// of block rows of a and of d: the squared norm of one record's gradient if a layer is applied at
+	// many places.
 	//
-	// Guarantee: it is an upper bound whatever cancels inside the product, by way of a rounding bound
-	// that is added: √dst[i] exceeds the norm by at most about k·2⁻²³·Σ‖a‖‖d‖ over the block's rows,
-	// with k the largest of block and columns, or, where the Gram matrices AᵢAᵢᵀ and DᵢDᵢᵀ are the
-	// cheaper way, the square exceeds the square by k·2⁻²²·(Σ‖a‖‖d‖)². It is not finite where an
-	// operand is not, and where squared norms of rows leave float32.
+	// Guarantee: it is an upper bound despite cancellation inside the product, since a rounding bound
+	// is added: √dst[i] exceeds the norm by at most about k·2⁻²³·Σ‖a‖‖d‖ over the block's rows, with
+	// k the largest of block and columns, or, where the Gram matrices AᵢAᵢᵀ and DᵢDᵢᵀ are the cheaper
+	// way, the square exceeds the square by k·2⁻²²·(Σ‖a‖‖d‖)². It is not finite where an operand is
+	// not, and where squared norms of rows leave float32.
 	BlockProductNorms(dst []float64, block int, a, d Matrix)
 
 	// Im2Col sets row i·Places+p of dst to the patch that the window sees at place p of image i.

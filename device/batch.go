@@ -1,11 +1,11 @@
 package device
 
-// Batch is a handful of records on their way through a model: exactly one of Dense and Sparse.
+// Batch holds some records as the input of a model, in exactly one of Dense and Sparse.
 //
-// Dense may live on the host whatever the backend is: who multiplies it takes it there (see
-// Colocate).
+// Dense may live on the host with any backend; the code that multiplies it copies it if
+// needed (see Colocate).
 //
-// Labels, Index and Keys are nil where they are not needed and have one entry a row otherwise.
+// Labels, Index and Keys are nil if they are not needed and have one entry per row otherwise.
 type Batch struct {
 	Rows   int
 	Dense  Matrix
@@ -15,7 +15,7 @@ type Batch struct {
 	Keys   []uint64 // one uniform key a row, for a model's per-example randomness
 }
 
-// Dim is the number of columns.
+// Dim returns the number of columns.
 func (b Batch) Dim() int {
 	if b.Sparse != nil {
 		return b.Sparse.Cols
@@ -23,7 +23,7 @@ func (b Batch) Dim() int {
 	return b.Dense.Cols
 }
 
-// Slice is the view of records lo to hi−1.
+// Slice returns the view of records lo to hi−1.
 func (b Batch) Slice(lo, hi int) Batch {
 	out := Batch{
 		Rows:   hi - lo,

@@ -1,6 +1,6 @@
 package device
 
-// Colocate is m in the memory where like lives, both being b's or the host's: m itself, or a copy
+// Colocate returns m in the memory of like, where each is b's or the host's: m itself, or a copy
 // of a host matrix on the device.
 func Colocate(b Backend, m, like Matrix) Matrix {
 	if like.Mem == nil || m.Mem != nil || m.Empty() {

@@ -11,12 +11,12 @@ type cpu struct {
 	panels  pool[[]float32] // packed operands
 }
 
-// CPU is the backend that works on all cores the Go scheduler may use.
+// CPU returns the backend that works on all cores the Go scheduler may use.
 //
 // Guarantee: the same bits whatever the number of cores.
 func CPU() Backend { return CPUWith(0) }
 
-// CPUWith is CPU on a given number of cores; 0 or less stands for all.
+// CPUWith is CPU with a given number of cores; 0 or less means all.
 func CPUWith(workers int) Backend { return newCPU(workers, fastest()) }
 
 func newCPU(workers int, k *kernels) *cpu {
@@ -28,10 +28,10 @@ func newCPU(workers int, k *kernels) *cpu {
 	return c
 }
 
-// Name is "cpu" and the level of vector instructions.
+// Name returns "cpu" and the level of vector instructions.
 func (c *cpu) Name() string { return "cpu (" + c.kernels.name + ")" }
 
-// Workers is the number of cores in use.
+// Workers returns the number of cores in use.
 func (c *cpu) Workers() int { return c.workers }
 
 // New allocates a zeroed matrix.
@@ -71,7 +71,7 @@ func (c *cpu) job() *job {
 	return j
 }
 
-// done forgets the job's operands, which may be large, and returns it to the pool.
+// done clears the job's operands, which may be large, and returns the job to the pool.
 func (c *cpu) done(j *job) {
 	j.owner = nil // the pool must not keep its owner alive by way of the team
 	j.do, j.op, j.w, j.sums, j.sparse, j.piece = nil, nil, nil, nil, nil, nil

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// Promises are all that there are.
+// Promises returns all that there are.
 func (c *cpu) Promises() Promises { return Promises{RowsAlone: true, SameBits: true} }
 
 // ScaleOdd sets row i of dst to wᵢ times that of m, made odd.

@@ -1,6 +1,7 @@
 package device
 
-// Im2Col copies patches. An image is one unit of work, so that who works does not matter.
+// Im2Col copies patches. An image is one unit of work, so the result does not depend on
+// the workers.
 func (c *cpu) Im2Col(w Window, dst, src Matrix) {
 	c.slide("Im2Col", doIm2Col, w, dst, src)
 }

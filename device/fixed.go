@@ -7,18 +7,18 @@ import (
 
 // Fixed is a sum of gradients in fixed point: blocks like those of Params, every element of which
 // is a whole number of units. A sum of whole numbers is exact: it does not depend on the order of
-// its terms, on how they are cut into batches or on who adds what, so that one record changes it by
-// that record's own whole numbers and nothing else.
+// its terms, on batches or on workers, so one record changes it by that record's own whole numbers
+// only.
 //
 // Unit is a power of two. Chain is the most products that a backend may add up in float32 before it
-// carries them over (see FixedSummer). Elements wrap around beyond 31 bits; whoever fills a Fixed
-// bounds the number of records.
+// carries them over (see FixedSummer). Elements wrap around beyond 31 bits; the code that fills a
+// Fixed bounds the number of records.
 type Fixed struct {
 	Units  []int32
 	Unit   float32
 	Chain  int
-	Limit  float64   // what no part of the sum of one record's terms may exceed in any element
-	Carry  []float64 // what 31 bits had no room for, in units; nil for nothing
+	Limit  float64   // the bound on every partial sum of one record's terms, in every element
+	Carry  []float64 // the excess over 31 bits, in units; nil for none
 	Shapes []Shape
 	starts []int
 }
@@ -32,7 +32,7 @@ type FixedBlock struct {
 	Limit      float64
 }
 
-// NewFixed allocates a sum of zeros of the given shapes. Unit and Chain are for the caller to set.
+// NewFixed allocates a sum of zeros of the given shapes. The caller sets Unit and Chain.
 func NewFixed(shapes ...Shape) Fixed {
 	f := Fixed{Shapes: append([]Shape(nil), shapes...), starts: starts(shapes)}
 	f.Units = make([]int32, f.starts[len(shapes)])
@@ -46,7 +46,7 @@ func (f Fixed) Block(i int) FixedBlock {
 		Unit: f.Unit, Chain: f.Chain, Limit: f.Limit}
 }
 
-// Sub is the view of blocks lo to hi−1.
+// Sub returns the view of blocks lo to hi−1.
 func (f Fixed) Sub(lo, hi int) Fixed {
 	s := Fixed{Units: f.Units[f.starts[lo]:f.starts[hi]], Unit: f.Unit, Chain: f.Chain,
 		Limit: f.Limit, Shapes: f.Shapes[lo:hi], starts: starts(f.Shapes[lo:hi])}
@@ -59,14 +59,14 @@ func (f Fixed) Sub(lo, hi int) Fixed {
 // FixedSummer is a backend that adds products up in fixed point.
 //
 // A term is a product of two float32 numbers, one of them odd (see Odd), and what is added for it
-// is the whole number of units nearest to the exact product. The caller sees to it that no sum of
-// up to Chain consecutive terms, by the order of rows, reaches 2^22 units, and no single term. Then
-// a chain of fused multiply-adds, no longer than that, that starts at the origin 1.5·2^23 units
-// does exactly what is wanted: each result lies in [2^23, 2^24) units, where float32 numbers are
-// the whole units, so each multiply-add rounds its exact sum to a whole unit, and that is the sum
-// before plus the product rounded. It would depend on the sum before only where the product lies
-// halfway between two units. It never does: with c odd, of 24 significant bits, and d anything, a
-// product that is an odd multiple of half a unit is at least (2^23+1)/2 units in size.
+// is the whole number of units nearest to the exact product. The caller ensures that no sum of up
+// to Chain consecutive terms, in the order of rows, reaches 2^22 units, and no single term does.
+// Then a chain of at most Chain fused multiply-adds that starts at the origin 1.5·2^23 units is
+// exact: each result lies in [2^23, 2^24) units, where float32 numbers are the whole units, so each
+// multiply-add rounds its exact sum to a whole unit, and that is the sum before plus the product
+// rounded. It would depend on the sum before only where the product lies halfway between two units.
+// It never does: with c odd, of 24 significant bits, and d anything, a product that is an odd
+// multiple of half a unit is at least (2^23+1)/2 units in size.
 //
 // Guarantee: all methods add exactly the rounded terms, whatever the order and the shapes; Promises
 // of a FixedSummer hold too.
@@ -91,22 +91,22 @@ type FixedSummer interface {
 	AddFixedBlocks(w []float32, block int, a, d Matrix, c FixedBlock)
 }
 
-// Promises are what a backend promises of its results beyond their accuracy, and what guarantees of
-// privacy rest on.
+// Promises states properties of a backend's results, beyond their accuracy, that privacy guarantees
+// depend on.
 type Promises struct {
 	// RowsAlone: in every method whose result has a row for each row of an operand, row i of the
-	// result has the same bits whatever the other rows hold, however many there are and wherever
-	// row i stands among them.
+	// result has the same bits whatever the other rows hold, however many there are and whatever the
+	// position of row i among them.
 	RowsAlone bool
 	// SameBits: the same operands give the same bits each time.
 	SameBits bool
 }
 
-// Promising is a backend that states its promises. A backend that does not, or that wraps another
-// without repeating its promises, has made none.
+// Promising is a backend that states its promises. A backend that does not implement it, or that
+// wraps another without repeating its promises, makes none.
 type Promising interface{ Promises() Promises }
 
-// PromisesOf are the promises that b makes.
+// PromisesOf returns the promises that b makes.
 func PromisesOf(b Backend) Promises {
 	if p, ok := b.(Promising); ok {
 		return p.Promises()
@@ -114,15 +114,16 @@ func PromisesOf(b Backend) Promises {
 	return Promises{}
 }
 
-// FixedSums is b as a FixedSummer, if it is one that promises what a FixedSummer must.
+// FixedSums returns b as a FixedSummer, if it is one and makes the promises that a
+// FixedSummer needs.
 func FixedSums(b Backend) (FixedSummer, bool) {
 	f, ok := b.(FixedSummer)
 	return f, ok && f.Promises() == Promises{RowsAlone: true, SameBits: true}
 }
 
-// Odd is the float32 number next to x toward zero, or x itself, whose last significant bit is set:
-// 0 for what is not a normal number then. Products with an odd number never lie halfway between two
-// units of a Fixed.
+// Odd returns the float32 number next to x toward zero, or x itself, whose last significant bit is
+// set: 0 for what is not a normal number then. Products with an odd number never lie halfway
+// between two units of a Fixed.
 func Odd(x float32) float32 {
 	const normal = 0x00800000
 	bits := math.Float32bits(x)

@@ -1,15 +1,15 @@
 package device
 
-// A Refresher is a backend with scratch memory that still holds, after a call, what the call worked
-// on.
+// A Refresher is a backend whose scratch memory may hold operands after a call.
 type Refresher interface {
-	// Fresh is a backend of the same kind, speed and results that has worked on nothing yet. Matrices
-	// of either may be used with the other.
+	// Fresh returns a backend of the same kind, speed and results with unused scratch memory.
+	// Matrices of either may be used with the other.
 	Fresh() Backend
 }
 
-// Fresh is a backend like b in whose scratch memory no private record is: for networks that are
-// released after b has worked on records. A backend that is no [Refresher] is returned as it is.
+// Fresh returns a backend like b whose scratch memory holds no private records, for networks
+// that are released after b has worked on records. A backend that is not a [Refresher] is
+// returned unchanged.
 func Fresh(b Backend) Backend {
 	if r, ok := b.(Refresher); ok {
 		return r.Fresh()

@@ -24,7 +24,7 @@ var funcNames = enum.Names[Func]{Type: "device.Func", List: []string{
 	"identity", "relu", "leakyrelu", "tanh", "sigmoid", "softplus", "exp", "log",
 }}
 
-// String is the name.
+// String returns the name.
 func (f Func) String() string { return funcNames.String(f) }
 
 // MarshalText writes the name.
@@ -32,7 +32,7 @@ func (f Func) MarshalText() ([]byte, error) { return funcNames.Marshal(f) }
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (f *Func) UnmarshalText(text []byte) error { return funcNames.Unmarshal(text, f) }
 
 // check panics unless f is one of the functions above.

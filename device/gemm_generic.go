@@ -54,13 +54,17 @@ func tileGeneric(p *product, panel []float32, i, rows, n0, cols, k0 int) {
 		b0, b1, b2, b3 := panel[0], panel[1], panel[2], panel[3]
 		panel = panel[4:]
 		x := p.a[a0]
-		c00, c01, c02, c03 = c00+x*b0, c01+x*b1, c02+x*b2, c03+x*b3
+		c00, c01 = c00+float32(x*b0), c01+float32(x*b1)
+		c02, c03 = c02+float32(x*b2), c03+float32(x*b3)
 		x = p.a[a1]
-		c10, c11, c12, c13 = c10+x*b0, c11+x*b1, c12+x*b2, c13+x*b3
+		c10, c11 = c10+float32(x*b0), c11+float32(x*b1)
+		c12, c13 = c12+float32(x*b2), c13+float32(x*b3)
 		x = p.a[a2]
-		c20, c21, c22, c23 = c20+x*b0, c21+x*b1, c22+x*b2, c23+x*b3
+		c20, c21 = c20+float32(x*b0), c21+float32(x*b1)
+		c22, c23 = c22+float32(x*b2), c23+float32(x*b3)
 		x = p.a[a3]
-		c30, c31, c32, c33 = c30+x*b0, c31+x*b1, c32+x*b2, c33+x*b3
+		c30, c31 = c30+float32(x*b0), c31+float32(x*b1)
+		c32, c33 = c32+float32(x*b2), c33+float32(x*b3)
 		a0, a1, a2, a3 = a0+p.ak, a1+p.ak, a2+p.ak, a3+p.ak
 	}
 	c = [4][4]float32{{c00, c01, c02, c03}, {c10, c11, c12, c13}, {c20, c21, c22, c23},

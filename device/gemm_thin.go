@@ -99,8 +99,8 @@ func doThinTurned(j *job, lo, hi int) {
 	}
 }
 
-// turnIn writes β C, column by column, into out. Rows before i are somebody else's and start from
-// zero.
+// turnIn writes β C, column by column, into out. Rows before i belong to another call and start
+// from zero.
 func (p *product) turnIn(out []float32, at, i, rows int) {
 	clear(out)
 	for n := range p.n {

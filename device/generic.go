@@ -2,7 +2,8 @@ package device
 
 import "math"
 
-// generic is the portable twin of every kernel.
+// generic is the portable twin of every kernel. Conversions of products keep compilers from fusing
+// them with a sum, so that its bits are the same on every processor.
 func generic() *kernels {
 	return &kernels{
 		name: "generic",
@@ -91,7 +92,7 @@ func leakyGradient(delta, out []float32) {
 
 func tanhGradient(delta, out []float32) {
 	for i, y := range out {
-		delta[i] *= 1 - y*y
+		delta[i] *= 1 - float32(y*y)
 	}
 }
 
@@ -121,7 +122,7 @@ func logGradient(delta, out []float32) {
 
 func axpyGeneric(alpha float32, x, y []float32) {
 	for i, v := range x {
-		y[i] += alpha * v
+		y[i] += float32(alpha * v)
 	}
 }
 
@@ -146,7 +147,7 @@ func subGeneric(dst, a, b []float32) {
 func dotGeneric(a, b []float32) float64 {
 	sum := 0.0
 	for i, x := range a {
-		sum += float64(x) * float64(b[i])
+		sum += float64(float64(x) * float64(b[i])) // exact: 48 bits
 	}
 	return sum
 }
@@ -188,9 +189,9 @@ func (s AdamStep) rates() adamRates {
 func adamGeneric(p, g, m, v []float32, r *adamRates, scale float32) {
 	for i, x := range g {
 		x *= scale
-		m[i] = r.beta1*m[i] + r.rest1*x
-		v[i] = r.beta2*v[i] + r.rest2*(x*x)
-		p[i] -= r.step * m[i] / (float32(math.Sqrt(float64(v[i])))*r.root + r.eps)
+		m[i] = float32(r.beta1*m[i]) + float32(r.rest1*x)
+		v[i] = float32(r.beta2*v[i]) + float32(r.rest2*float32(x*x))
+		p[i] -= r.step * m[i] / (float32(float32(math.Sqrt(float64(v[i])))*r.root) + r.eps)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// guarded lays out slices that end right before a page nobody may touch; reading one number too
+// guarded lays out slices that end right before an inaccessible page; reading one number too
 // many is a crash.
 type guarded struct {
 	t     *testing.T

@@ -9,10 +9,10 @@ type Image struct {
 	Height, Width, Channels int
 }
 
-// Len is how many numbers an image has.
+// Len returns how many numbers an image has.
 func (m Image) Len() int { return m.Height * m.Width * m.Channels }
 
-// Doubled is the form of an image twice as high and wide.
+// Doubled returns the form of an image twice as high and wide.
 func (m Image) Doubled() Image { return Image{2 * m.Height, 2 * m.Width, m.Channels} }
 
 func (m Image) check(what string) {
@@ -29,7 +29,7 @@ type Window struct {
 	Size, Stride, Pad int
 }
 
-// Grid is how many places the window visits downwards and sideways.
+// Grid returns how many places the window visits downwards and sideways.
 func (w Window) Grid() (height, width int) {
 	return w.places(w.Height), w.places(w.Width)
 }
@@ -41,13 +41,13 @@ func (w Window) places(n int) int {
 	return n/w.Stride + 1
 }
 
-// Places is how many places the window visits.
+// Places returns how many places the window visits.
 func (w Window) Places() int {
 	height, width := w.Grid()
 	return height * width
 }
 
-// Patch is how many numbers the window sees at a place.
+// Patch returns how many numbers the window sees at a place.
 func (w Window) Patch() int { return w.Size * w.Size * w.Channels }
 
 func (w Window) check(what string) {

@@ -45,7 +45,7 @@ func (s *imageStep) run(c *cpu) {
 	c.UpSampleGradient(s.w.Image, Nearest, s.back, s.large)
 }
 
-// Sums are the same whoever works them out.
+// Sums are the same however they are computed.
 func TestImageSameBits(t *testing.T) {
 	one := newImageStep(rand.New(rand.NewPCG(1, 5)), 20, 8)
 	one.run(newCPU(1, fastest()))

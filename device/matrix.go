@@ -15,7 +15,7 @@ type Matrix struct {
 
 // Memory is a place on a device that is not the host.
 type Memory interface {
-	// Offset is the place that many elements further on.
+	// Offset returns the place that many elements further on.
 	Offset(elements int) Memory
 }
 
@@ -42,7 +42,7 @@ func (m Matrix) Row(i int) []float32 {
 	return m.Data[lo : lo+m.Cols : lo+m.Cols]
 }
 
-// Slice is the view of rows r0 to r1−1 and columns c0 to c1−1.
+// Slice returns the view of rows r0 to r1−1 and columns c0 to c1−1.
 func (m Matrix) Slice(r0, r1, c0, c1 int) Matrix {
 	if r0 < 0 || r1 < r0 || r1 > m.Rows || c0 < 0 || c1 < c0 || c1 > m.Cols {
 		panic(fmt.Sprintf("device: slice [%d:%d, %d:%d] of a %d×%d matrix", r0, r1, c0, c1,
@@ -62,10 +62,10 @@ func (m Matrix) Slice(r0, r1, c0, c1 int) Matrix {
 	return out
 }
 
-// RowRange is the view of rows r0 to r1−1.
+// RowRange returns the view of rows r0 to r1−1.
 func (m Matrix) RowRange(r0, r1 int) Matrix { return m.Slice(r0, r1, 0, m.Cols) }
 
-// Reshape is the view of m's numbers, in order, as a rows×cols matrix. It panics if m has gaps
+// Reshape returns the view of m's numbers, in order, as a rows×cols matrix. It panics if m has gaps
 // between rows or another number of elements.
 func (m Matrix) Reshape(rows, cols int) Matrix {
 	if rows < 0 || cols < 0 || rows*cols != m.Rows*m.Cols || !m.contiguous() {

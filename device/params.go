@@ -54,10 +54,10 @@ func Concat(b Backend, parts ...Params) Params {
 	return out
 }
 
-// Len is the number of parameters P (numbers, not blocks).
+// Len returns the number of parameters P (numbers, not blocks).
 func (p Params) Len() int { return p.Flat.Cols }
 
-// Blocks is the number of blocks.
+// Blocks returns the number of blocks.
 func (p Params) Blocks() int { return len(p.Shapes) }
 
 // Range is where block i lies in Flat: columns lo to hi−1.
@@ -71,7 +71,7 @@ func (p Params) Block(i int) Matrix {
 	return m
 }
 
-// Sub is the view of blocks lo to hi−1.
+// Sub returns the view of blocks lo to hi−1.
 func (p Params) Sub(lo, hi int) Params {
 	return viewParams(p.Flat.Slice(0, 1, p.starts[lo], p.starts[hi]), p.Shapes[lo:hi]...)
 }

@@ -16,7 +16,7 @@ const redacted = "[private]"
 // Format writes "[private]" for every verb.
 func (b Batch) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (b Batch) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".

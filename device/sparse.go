@@ -13,13 +13,13 @@ type Sparse struct {
 	Items   []uint32
 }
 
-// Rows is the number of rows.
+// Rows returns the number of rows.
 func (s *Sparse) Rows() int { return max(len(s.Offsets)-1, 0) }
 
 // Row lists the columns in which row i has its ones.
 func (s *Sparse) Row(i int) []uint32 { return s.Items[s.Offsets[i]:s.Offsets[i+1]] }
 
-// Slice is the view of rows lo to hi−1.
+// Slice returns the view of rows lo to hi−1.
 func (s *Sparse) Slice(lo, hi int) *Sparse {
 	if lo < 0 || hi < lo || hi > s.Rows() {
 		panic(fmt.Sprintf("device: rows [%d:%d] of %d sparse rows", lo, hi, s.Rows()))

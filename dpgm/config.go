@@ -19,30 +19,31 @@ import (
 
 // Config describes a whole training run. Every field is public.
 //
-// Cluster.K is the number k of networks. With k = 1 there is nothing to cluster: Features stays
-// nil, the other fields of Cluster stay zero, and the whole budget trains the one network.
+// Cluster.K is the number k of networks. With k = 1 there is no clustering: Features must be
+// nil, the other fields of Cluster must be zero, and the whole budget trains the one network.
 //
-// A zero NoiseMultiplier of Cluster or of Train is found by Plan from the budget: clustering gets
-// the noise at which it alone would cost Cluster.Share of ε, training the least noise at which both
-// together cost no more than ε. Noise multipliers given by the caller are used as they are, and
-// refused if they do not fit the budget.
+// Plan calibrates a zero NoiseMultiplier of Cluster or of Train to the budget: clustering gets the
+// noise at which it alone would cost Cluster.Share of ε, training the least noise at which both
+// together cost no more than ε. Nonzero noise multipliers are used as given, and are an error if
+// they exceed the budget.
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
-	// Nominal is a public number of records, about as many as there are. With it everything that is
-	// zero is chosen by the rules that the package's documentation states; without it (0) zeros mean
-	// what their fields say. The guarantee does not rest on it.
+	// Nominal is the approximate number of records, which must be public. If it is set, fields that
+	// are zero get defaults by the rules in the package documentation; otherwise zeros mean what the
+	// fields' comments say. The guarantee does not depend on it.
 	Nominal int `json:"-"`
-	// Features is the space of the clustering; nil clusters the records as they are.
+	// Features is the space in which records are clustered; nil clusters the encoded
+	// records themselves.
 	Features rff.Kernel    `json:"-"`
 	Cluster  kmeans.Config `json:"cluster"`
-	// Marginals are frequencies released beside the clusters; nil for none.
+	// Marginals are frequencies that are also released; nil for none.
 	Marginals *Marginals                 `json:"marginals,omitempty"`
 	Model     models.DensityArchitecture `json:"-"`
 	Train     sgd.Config                 `json:"train"`
 	// decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
 	Average float64 `json:"average,omitempty"`
-	// Seed is of public randomness: frequencies, initial centres and weights.
+	// Seed is the seed of public randomness: frequencies, initial centres and weights.
 	Seed uint64 `json:"seed,string"`
 
 	choices defaults.Choices // that were made
@@ -62,7 +63,7 @@ func (c Config) Validate() error {
 	k.Add(c.checkModel())
 	train := c.Train
 	if train.NoiseMultiplier == 0 {
-		train.NoiseMultiplier = 1 // found by Plan; any valid value lets the other fields be judged
+		train.NoiseMultiplier = 1 // calibrated by Plan; any valid value lets the other fields be checked
 	}
 	k.Add(train.Validate())
 	k.OK(c.Average >= 0 && c.Average < 1, "dpgm.Config.Average", c.Average, "a decay in [0, 1)")
@@ -77,11 +78,11 @@ func (c Config) checkClustering(k *param.Checker) {
 	cluster := c.Cluster
 	if cluster.NoiseMultiplier == 0 {
 		k.OK(cluster.Share > 0 && cluster.Share < 1, "kmeans.Config.Share", cluster.Share,
-			"the part of ε for clustering, between 0 and 1, or a NoiseMultiplier")
+			"the fraction of ε for clustering, between 0 and 1, or a NoiseMultiplier")
 		cluster = cluster.WithNoise(1)
 	} else {
 		k.OK(cluster.Share == 0, "kmeans.Config.Share", cluster.Share,
-			"zero where a NoiseMultiplier is given: one of them decides")
+			"zero if NoiseMultiplier is given")
 	}
 	k.Add(cluster.Validate())
 	if c.Features != nil && c.Schema.Validate() == nil {
@@ -96,11 +97,11 @@ func (c Config) checkSingle(k *param.Checker) {
 	k.OK(c.Cluster.Share == 0 && c.Cluster.NoiseMultiplier == 0 && c.Cluster.Iterations == 0,
 		"kmeans.Config", "K 1", "no Share, NoiseMultiplier or Iterations: one cluster costs nothing")
 	k.OK(c.Train.NominalBatch != 0 || c.Train.Optimizer.ScaleFree(), "sgd.Config.NominalBatch", 0.0,
-		"a positive public number to divide gradient sums by, since only Adam does without")
+		"a positive public number, the divisor of gradient sums: only Adam needs none")
 }
 
-// checkModel builds one network, since an architecture may be sound and yet not
-// fit the records: what would fail must fail before anything is spent.
+// checkModel builds one network, since a valid architecture may not fit the records.
+// This must be found before anything is spent.
 func (c Config) checkModel() error {
 	if c.Model == nil {
 		return param.New("dpgm.Config.Model", nil, "an architecture such as models.VAE")
@@ -120,7 +121,7 @@ func (c Config) checkModel() error {
 	}
 	if _, able := net.(models.MarginalSetter); c.Marginals != nil && !able {
 		return param.New("dpgm.Config.Marginals", c.Model.Name(),
-			"networks that can be told their marginals, such as models.VAE's")
+			"networks that implement models.MarginalSetter, such as models.VAE's")
 	}
 	return nil
 }
@@ -144,8 +145,8 @@ func checkSweeps(a models.DensityArchitecture) error {
 	return k.Err()
 }
 
-// own is a copy that shares no list or pointer with the caller, but for architectures, kernels and
-// public records, which are values to the package.
+// own returns a copy that shares no list or pointer with the caller, except architectures, kernels
+// and public records, which the package treats as values.
 func (c Config) own() Config {
 	if c.Marginals != nil {
 		m := *c.Marginals
@@ -163,8 +164,8 @@ func (c Config) own() Config {
 	return c
 }
 
-// parameters is the number of those of all networks together, and of the units of their state, 0
-// where the architecture does not say.
+// parameters returns the number of parameters and state units of all networks together, 0 if the
+// architecture does not state it.
 func (c Config) parameters() int64 {
 	n := c.numbers()
 	if n > math.MaxInt32 {
@@ -173,7 +174,7 @@ func (c Config) parameters() int64 {
 	return n * int64(max(c.Cluster.K, 1))
 }
 
-// noise are the noise multipliers of all stages, 0 where one is to be found.
+// noise returns the noise multipliers of all stages, 0 for those to be calibrated.
 func (c Config) noise() []float64 {
 	all := []float64{c.Train.NoiseMultiplier}
 	if c.clustered() {
@@ -185,8 +186,8 @@ func (c Config) noise() []float64 {
 	return all
 }
 
-// numbers are the parameters of one network, or the numbers of its state where these are more; 0
-// where they are not known.
+// numbers returns the number of parameters of one network, or of its state values if larger; 0
+// if unknown.
 func (c Config) numbers() int64 {
 	s, ok := c.Model.(models.DensitySizer)
 	if !ok || c.Schema.Validate() != nil {
@@ -199,7 +200,7 @@ func (c Config) numbers() int64 {
 // clustered reports whether there is a clustering stage.
 func (c Config) clustered() bool { return c.Cluster.K > 1 }
 
-// visible is what a network sees of a record.
+// visible returns what a network sees of a record.
 func visible(s records.Schema) models.Visible {
 	likelihood := models.Bernoulli
 	if s.Kind() == records.IntervalVector {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// What the rules aim at; docs/defaults.md has the grids.
+// Targets of the default rules; docs/defaults.md has the measurements.
 const (
 	usualClusters   = 10
 	clusterSignal   = 1000 // that a cluster needs
@@ -29,8 +29,8 @@ const (
 	stepOperations  = 2e7  // that a step takes whatever it works on
 )
 
-// chosen is the configuration with everything that may be left open decided by rules, where a
-// Nominal size is given, and without one as it is.
+// chosen returns the configuration with its open fields set by the default rules if Nominal
+// is given, and unchanged otherwise.
 func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
 		return c.withoutMarginals(), nil
@@ -71,13 +71,14 @@ func (c Config) withoutMarginals() Config {
 
 func (c *Config) chooseClusters(t defaults.Task) {
 	k, why := int(min(t.Signal/clusterSignal, usualClusters)),
-		fmt.Sprintf("a cluster needs a signal of %d, of %.0f, and %d are enough", clusterSignal, t.Signal,
+		fmt.Sprintf("a cluster needs a signal of %d, there is %.0f, and %d clusters are enough",
+			clusterSignal, t.Signal,
 			usualClusters)
 	if c.Schema.Sparse() {
 		k, why = 1, "one network serves sets of many items best"
 		if c.Schema.Dim() < wideUniverse {
 			k = int(min(t.Signal/clusterSignal/2, 32))
-			why = "few items leave noise enough for as many clusters as their records support"
+			why = "few items permit as many clusters as their records support"
 		}
 	}
 	rounds, share := clusterRounds, clusterShare
@@ -97,10 +98,10 @@ func (c *Config) chooseClusters(t defaults.Task) {
 		}
 		c.Features = rff.RBF{Dim: signal.Features(c.Cluster.K, clusterFeatures, 50, most),
 			Bandwidth: width}
-		c.choices.Add("Features", c.Features, "as many as the noise of a centre lets through")
+		c.choices.Add("Features", c.Features, "as many as the noise of a centre permits")
 	}
 	defaults.Fill(&c.choices, &c.Cluster.Iterations, rounds, "Cluster.Iterations",
-		"centres have settled by then")
+		"centres have converged by then")
 	if c.Cluster.NoiseMultiplier == 0 {
 		defaults.Fill(&c.choices, &c.Cluster.Share, share, "Cluster.Share",
 			"training needs the rest")
@@ -116,9 +117,9 @@ func (c *Config) chooseMarginals(t defaults.Task) {
 	if c.Marginals != nil {
 		return
 	}
-	share, why := 0.8, "frequencies first, then what occurs together"
+	share, why := 0.8, "frequencies first, then co-occurrence"
 	if perItem(t) < thinSets {
-		share, why = 0.95, fmt.Sprintf("with %.3g records an item little but frequencies can be learnt",
+		share, why = 0.95, fmt.Sprintf("with %.3g records per item, little but frequencies can be learnt",
 			perItem(t))
 	}
 	cut := min(max(math.Round(math.Sqrt(perItem(t))), 5), c.Schema.MaxNorm()*c.Schema.MaxNorm())
@@ -138,19 +139,21 @@ func (c *Config) chooseForSets(t defaults.Task) {
 	if c.Model == nil {
 		hidden := left.Width(2*c.Schema.Dim()*c.Cluster.K, 1000, 8, 64)
 		c.Model = models.VAE{Hidden: []int{hidden}, Latent: 2, Activation: models.ReLU}
-		c.choices.Add("Model", c.Model, "the widest that noise lets train for 1000 steps, from 8 to 64")
+		c.choices.Add("Model", c.Model,
+			"the widest that noise permits to train for 1000 steps, from 8 to 64")
 	}
 	c.chooseSteps(left, 50, 1000)
 	defaults.Fill(&c.choices, &c.Train.SamplingProbability, t.Rate(trainBatch),
 		"Train.SamplingProbability", fmt.Sprintf("batches of %d", trainBatch))
 	if c.Train.Clip == nil {
 		defaults.Fill(&c.choices, &c.Train.ClipNorm, 5, "Train.ClipNorm",
-			"what gradients of a VAE that starts at its marginals have")
+			"the gradient norms of a VAE that starts at its marginals")
 	}
 	rate := trainRate * math.Sqrt(min(1000/float64(c.Train.Steps), 1))
 	defaults.Fill(&c.choices, &c.Train.Optimizer, sgd.Adam(rate), "Train.Optimizer",
 		"scales of gradients do not matter to it")
-	defaults.Fill(&c.choices, &c.Average, 0.99, "Average", "noise averages out, and it costs nothing")
+	defaults.Fill(&c.choices, &c.Average, 0.99, "Average",
+		"averaging reduces noise and costs no privacy")
 }
 
 func (c *Config) chooseForVectors(t defaults.Task) {
@@ -161,18 +164,21 @@ func (c *Config) chooseForVectors(t defaults.Task) {
 			vae.OutputBias = -2
 		}
 		c.Model = vae
-		c.choices.Add("Model", c.Model, "the widest that noise lets train for 150 steps, from 16 to 256")
+		c.choices.Add("Model", c.Model,
+			"the widest that noise permits to train for 150 steps, from 16 to 256")
 	}
 	c.chooseSteps(t, 50, 150)
 	defaults.Fill(&c.choices, &c.Train.SamplingProbability,
 		min(0.2, max(0.02, 2e6/float64(t.Nominal)/150)), "Train.SamplingProbability",
-		"large batches: the noise of few steps is what matters")
+		"large batches: with few steps their noise matters most")
 	if c.Train.Clip == nil {
-		defaults.Fill(&c.choices, &c.Train.ClipNorm, 1, "Train.ClipNorm", "a small part of a gradient")
+		defaults.Fill(&c.choices, &c.Train.ClipNorm, 1, "Train.ClipNorm",
+			"a small fraction of a gradient's norm")
 	}
 	defaults.Fill(&c.choices, &c.Train.Optimizer, sgd.Momentum(0.3, 0.9), "Train.Optimizer",
 		"steps as long as gradients of norm 1 allow")
-	defaults.Fill(&c.choices, &c.Average, 0.9, "Average", "noise averages out, and it costs nothing")
+	defaults.Fill(&c.choices, &c.Average, 0.9, "Average",
+		"averaging reduces noise and costs no privacy")
 	if c.Cluster.K == 1 {
 		defaults.Fill(&c.choices, &c.Train.NominalBatch,
 			c.Train.SamplingProbability*float64(t.Nominal), "Train.NominalBatch",
@@ -183,10 +189,11 @@ func (c *Config) chooseForVectors(t defaults.Task) {
 func (c *Config) chooseSteps(t defaults.Task, least, most int) {
 	p := max(float64(c.parameters()), 1) / float64(c.Cluster.K)
 	defaults.Fill(&c.choices, &c.Train.Steps, t.Steps(p, least, most), "Train.Steps",
-		fmt.Sprintf("as many as noise lets %.0f parameters in each cluster take, from %d to %d", p, least, most))
+		fmt.Sprintf("as many as noise permits for %.0f parameters per cluster, from %d to %d", p, least,
+			most))
 }
 
-// cost is what the run is predicted to take: k-means reads all records in every iteration,
+// cost predicts the run's time and memory: k-means reads all records in every iteration,
 // training a batch in every step. Sets cost the items that they may have.
 func (c Config) cost(t defaults.Task) defaults.Cost {
 	dim, n := float64(c.Schema.Dim()), float64(t.Nominal)

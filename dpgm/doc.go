@@ -1,14 +1,14 @@
 // Package dpgm learns a mixture of generative networks under differential privacy: the system of
 // Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private Mixture of Generative Neural
-// Networks" (ICDM 2017, TKDE 2019), in a form whose guarantee holds.
+// Networks" (ICDM 2017, TKDE 2019), corrected so that the guarantee holds.
 //
 // Records are clustered by private k-means, in a space of random Fourier features or as they are;
 // then one network per cluster is trained by private gradient descent; the released networks,
 // weighted by the released noisy cluster sizes, are a generator of synthetic records.
 //
 //	Config ── Plan: every noise multiplier and the whole bill, before any record is read
-//	Plan   ── Fit:  clusters, trains, spends; what every plan does is package synth's
-//	Model  ── released state only: the generator's part that is this system's own
+//	Plan   ── Fit:  clusters, trains, spends; package synth documents what all plans share
+//	Model  ── released state only: this system's part of a generator
 //
 // # Where this differs from the papers
 //
@@ -22,11 +22,11 @@
 //
 // The papers model bits. A row of a table is a vector in its encoded form here
 // ([records.Schema.Blocks]): networks state the probabilities of a column's levels by
-// softmax and numbers by sigmoid, levels are drawn, and every synthetic row is one that
-// the schema holds. Labels are not modelled.
+// softmax and numbers by sigmoid, levels are drawn, and every synthetic row is valid
+// under the schema. Labels are not modelled.
 //
-// Clusters are weighted by their noisy sizes, never by exact ones, and how many
-// records are generated is the caller's choice.
+// Clusters are weighted by their noisy sizes, never by exact ones, and the caller
+// chooses how many records are generated.
 //
 // # Defaults
 //
@@ -44,5 +44,5 @@
 //	              momentum .9 at rate .3
 //	steps         T = (.35·s)²/(parameters of a cluster's network), at most 1,000 (sets) or 150
 //
-// [Marginals].Off asks for none. docs/defaults.md shows what the numbers come from.
+// [Marginals].Off asks for none. docs/defaults.md derives the numbers.
 package dpgm

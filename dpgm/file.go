@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// fileHeader is everything a released model consists of but its numbers.
+// fileHeader is a released model without its numbers.
 type fileHeader struct {
 	Schema   records.Schema  `json:"schema"`
 	Features *rff.Map        `json:"features,omitempty"`
@@ -26,6 +26,8 @@ type fileHeader struct {
 }
 
 // Encode writes released state, and nothing else.
+//
+// Errors: *param.Error for the zero value; an error for an architecture that cannot be written.
 func (m *Model) Encode() (*synth.File, error) {
 	if m.known().router == nil {
 		return nil, errNoModel()
@@ -46,13 +48,13 @@ func (m *Model) Encode() (*synth.File, error) {
 	return synth.NewFile(h, parts...)
 }
 
-// netParts are a network's numbers.
+// netParts returns a network's numbers.
 func netParts(i int, be device.Backend, net models.Density) []synth.Part {
 	return append([]synth.Part{network.MatrixPart(paramsOf(i), be, net.Params().Flat)},
 		stateParts(i, net)...)
 }
 
-// stateParts are what a network keeps beside its parameters, if anything.
+// stateParts returns a network's state other than its parameters, if any.
 func stateParts(i int, net models.Density) []synth.Part {
 	if s, ok := net.(models.Stateful); ok {
 		return []synth.Part{synth.StatePart(stateOf(i), s)}
@@ -63,10 +65,10 @@ func stateParts(i int, net models.Density) []synth.Part {
 func paramsOf(i int) string { return fmt.Sprintf("network %d parameters", i) }
 func stateOf(i int) string  { return fmt.Sprintf("network %d state", i) }
 
-// readModel rebuilds a released model. Sizes that the header claims are compared with the bytes
-// there are before anything is allocated for them.
+// readModel rebuilds a released model. Sizes in the header are checked against the bytes
+// present before anything is allocated for them.
 //
-// Errors: synth.ErrFormat for whatever Encode would not have written.
+// Errors: synth.ErrFormat for anything that Encode does not write.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h fileHeader
 	if err := f.Decode(&h); err != nil {
@@ -128,7 +130,7 @@ func (h fileHeader) router() (*router, error) {
 	r := &router{features: kmeans.Raw(h.Schema), clusters: h.Clusters}
 	if h.Features != nil {
 		if h.Features.In() != h.Schema.Dim() {
-			return nil, synth.Malformed(fmt.Errorf("features of %d columns for records of %d",
+			return nil, synth.Malformed(fmt.Errorf("features for %d columns, records of %d",
 				h.Features.In(), h.Schema.Dim()))
 		}
 		r.features = h.Features
@@ -154,12 +156,12 @@ func (m *Model) readNet(f *synth.File, i int) (models.Density, error) {
 	return net, f.Load(netParts(i, m.backend, net)...)
 }
 
-// checkSize refuses an architecture whose networks are larger than the file says.
+// checkSize returns an error if the architecture's networks are larger than the file.
 func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *synth.File,
 	i int) error {
 	s, ok := a.(models.DensitySizer)
 	if !ok {
-		return nil // the caller's own architecture, given to Load by the caller
+		return nil // a user-defined architecture, given to Load by the caller
 	}
 	params, state := s.Size(v)
 	if params > math.MaxInt32 || params*4 != int64(bytes) {

@@ -29,7 +29,7 @@ func read(f *synth.File, own ...models.DensityArchitecture) (synth.Model, error)
 }
 
 // TestHeadersThatLieAreRefused before memory is given to what they claim. The checksum
-// of such a file is right: whoever writes a hostile file can compute it.
+// of such a file is right: the author of a hostile file can compute it.
 func TestHeadersThatLieAreRefused(t *testing.T) {
 	f := written(t, small(records.Binary(12), accountant.AddOrRemoveOne))
 	for name, change := range map[string][2]string{

@@ -8,12 +8,13 @@ import (
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// run is one fit under way. The networks that are trained, and the row assignments, never leave it:
-// their buffers hold private rows.
+// run is a fit in progress. Its training networks and row assignments never leave it: their buffers
+// hold private rows.
 type run struct {
 	*synth.Run
 	config Config
@@ -30,13 +31,13 @@ type run struct {
 	resumed bool // the saved state holds training
 }
 
-// build makes one network a cluster.
+// build makes one network per cluster.
 func (r *run) build() (err error) {
 	r.nets, err = newNets(r.Backend, r.config)
 	return err
 }
 
-// newNets builds one network a cluster, each from its own public seed.
+// newNets builds one network per cluster, each from its own public seed.
 func newNets(be device.Backend, c Config) ([]models.Density, error) {
 	nets := make([]models.Density, c.Cluster.K)
 	for i := range nets {
@@ -68,7 +69,8 @@ func (r *run) cluster(ctx context.Context) error {
 				r.Report(PurposeCluster, i, of)
 				return
 			}
-			saved = r.Save() // the one use of its stage: the next is a pass over all records away
+			// the only use of its stage: the next draw is a whole pass over the records later
+			saved = r.Save()
 			r.Report(PurposeNorm, 1, 1)
 		})}
 	if r.Keeps() {
@@ -85,14 +87,15 @@ func (r *run) cluster(ctx context.Context) error {
 	return nil
 }
 
-// route assigns every record to a cluster, if that has not been done yet. Assignments depend on the
-// record and on released centres only, and stay inside the run.
+// route assigns every record to a cluster, or every row of persons, if that has not been done yet.
+// Assignments depend on the record and on released centres only, and stay inside the run.
 func (r *run) route(ctx context.Context) error {
 	if !r.config.clustered() || r.assigned != nil {
 		return nil
 	}
-	assigned := make([]int32, r.Data.Len())
-	err := network.EachBatch(ctx, r.Data, routeChunk, func(lo int, b device.Batch) {
+	rows, _ := records.RowsOf(r.Data)
+	assigned := make([]int32, rows.Len())
+	err := network.EachBatch(ctx, rows, routeChunk, func(lo int, b device.Batch) {
 		r.router.assign(r.Backend, b, assigned[lo:lo+b.Rows])
 	})
 	if err == nil {
@@ -116,6 +119,9 @@ func (r *run) newTrainer(nominal func(cluster int) float64) (*sgd.Trainer, error
 			func(row int32) int { return int(r.assigned[row]) })
 	}
 	opts := []sgd.Option{sgd.WithBackend(r.Backend), sgd.WithAverage(r.config.Average)}
+	if r.config.Schema.RowsPerPerson() > 0 {
+		opts = append(opts, sgd.WithPersons())
+	}
 	if a := r.Allowance(PurposeTrain); a != nil {
 		opts = append(opts, sgd.WithAllowance(a))
 	}
@@ -144,7 +150,7 @@ func (r *run) train(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.steps == 0 && r.told == nil { // networks that know nothing of the records
+	if r.steps == 0 && r.told == nil { // networks without any knowledge of the records
 		return fmt.Errorf("dpgm: training: %w", synth.ErrLost)
 	}
 	r.trainer.UseAverage()
@@ -170,8 +176,8 @@ func (r *run) takeSteps(ctx context.Context) error {
 	return nil
 }
 
-// nominal is the public divisor of a cluster's gradient sum: the batch that its
-// released noisy size leads one to expect, and never less than a floor.
+// nominal returns the public divisor of a cluster's gradient sum: the batch size
+// expected from the cluster's released noisy size, and never less than a floor.
 func (r *run) nominal(cluster int) float64 {
 	return r.config.Train.SamplingProbability * max(r.router.clusters.Counts[cluster], clusterFloor)
 }
@@ -179,7 +185,7 @@ func (r *run) nominal(cluster int) float64 {
 // clusterFloor keeps the divisor of a cluster that noise made empty or negative away from zero.
 const clusterFloor = 1
 
-// model is what is released: networks of its own, to which parameters and public state are copied.
+// model returns what is released: new networks, to which parameters and public state are copied.
 func (r *run) model() (synth.Model, error) {
 	c, be := r.config, r.ReleaseBackend()
 	m := &Model{schema: c.Schema, arch: c.Model, backend: be,
@@ -207,7 +213,7 @@ func (r *run) model() (synth.Model, error) {
 	return m, nil
 }
 
-// released are the parameters of one cluster's network.
+// released returns the parameters of one cluster's network.
 func (r *run) released(i int) device.Params {
 	if m, ok := r.trained.(*mixture); ok {
 		return m.params.Sub(m.spans[i].lo, m.spans[i].hi)

@@ -15,30 +15,30 @@ import (
 )
 
 // Marginals releases, before training, how often each coordinate is 1 among the records of each
-// cluster, and how many ones records have. Every network starts at these frequencies and is set
-// back to them when it is trained, by the biases of its outputs; and every synthetic record has
-// its logits shifted by a random number whose law makes up for what the network has not learnt
-// about the number of ones. Training then spends its noise on what occurs together: frequencies
-// and sizes are known far better than a noisy gradient would ever tell. It is this library's own
-// addition to the system of the papers.
+// cluster, and how many ones records have. Every network starts at these frequencies and is
+// reset to them after training, by the biases of its outputs. The logits of every synthetic
+// record are shifted by a random number whose distribution corrects what the network has not
+// learnt about the number of ones. Training then spends its noise on co-occurrence: frequencies
+// and sizes are released far more exactly than noisy gradients could teach them. The papers have
+// no such stage.
 //
 // Guarantee: one Gaussian release of NoiseMultiplier. A record of norm above ClipNorm is scaled
 // down to it, so the sums over the records of each cluster have sensitivity ClipNorm under
 // add-or-remove-one and, because they are not negative, √2 times that under replace-one, whether
-// or not the record changes its cluster. A record counts once among the sizes of its cluster and
-// once among all its records: sensitivity 1, or √2, each. They take sizePart and countPart of the
-// squared effect.
+// or not the record changes its cluster. A record counts once in the histogram of sizes and once
+// in the number of records of its cluster: sensitivity 1, or √2, each. They take sizePart and
+// countPart of the squared effect.
 type Marginals struct {
 	// of ε for this stage alone, where the noise is to be found by Plan
 	Share           float64 `json:"share,omitempty"`
-	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to have it found
-	// 0 for the schema's largest norm: nothing is scaled
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to calibrate it
+	// 0 means the schema's largest norm: no record is scaled
 	ClipNorm float64 `json:"clip_norm,omitempty"`
-	// Off has none released where a Nominal size would have them chosen.
+	// Off releases none, even if Nominal is set.
 	Off bool `json:"-"`
 }
 
-// The parts of the squared effect spent on the clusters' sizes and on those of their records.
+// The fractions of the squared effect spent on the clusters' sizes and on those of their records.
 const (
 	countPart = 0.03
 	sizePart  = 0.07
@@ -56,14 +56,14 @@ func (c Config) checkMarginals(k *param.Checker) {
 	switch {
 	case m.NoiseMultiplier == 0:
 		k.OK(m.Share > 0 && m.Share < 1, path+"Share", m.Share,
-			"the part of ε for the frequencies, between 0 and 1, or a NoiseMultiplier")
+			"the fraction of ε for the frequencies, in (0, 1), or a NoiseMultiplier instead")
 		k.OK(!(m.Share+c.Cluster.Share >= 1), path+"Share", m.Share,
-			"a part that leaves something of ε to training")
+			"a fraction that leaves some of ε to training")
 	default:
 		k.OK(m.Share == 0, path+"Share", m.Share,
-			"zero where a NoiseMultiplier is given: one of them decides")
+			"zero if NoiseMultiplier is given")
 		k.OK(m.NoiseMultiplier > 0 && !math.IsInf(m.NoiseMultiplier, 0), path+"NoiseMultiplier",
-			m.NoiseMultiplier, "a positive finite number, or 0 to have it found")
+			m.NoiseMultiplier, "a positive finite number, or 0 to calibrate it")
 	}
 	k.OK(m.ClipNorm == 0 || m.ClipNorm >= 1 && m.ClipNorm <= 1<<20, path+"ClipNorm", m.ClipNorm,
 		"a norm of 1 or more, or 0 for the schema's")
@@ -83,7 +83,7 @@ func (m Marginals) clip(s records.Schema) float64 {
 	return min(m.ClipNorm, s.MaxNorm())
 }
 
-// marginals releases the frequencies and tells them to the networks.
+// marginals releases the frequencies and initialises the networks with them.
 func (r *run) marginals(ctx context.Context) error {
 	c := r.config
 	if c.Marginals == nil {
@@ -103,7 +103,7 @@ func (r *run) marginals(ctx context.Context) error {
 	r.Report(PurposeMarginals, 1, 1)
 	r.told = m.read(noisy[0], noisy[1], noisy[2])
 	for i, f := range r.told {
-		// Config.Validate has seen that they can.
+		// Config.Validate has checked the type.
 		r.nets[i].(models.MarginalSetter).SetMarginals(f.frequencies, nil)
 	}
 	return nil
@@ -144,8 +144,9 @@ func (m *marginalSums) lengths() []int {
 func (m *marginalSums) allocate() {
 	n := m.lengths()
 	m.sums = mechanism.NewFixedSum(n[0], mechanism.GridFor(m.sumStd))
-	m.counts = mechanism.NewFixedSum(n[1], mechanism.GridFor(m.countStd))
-	m.sizes = mechanism.NewFixedSum(n[2], mechanism.GridFor(m.sizeStd))
+	persons := m.schema.RowsPerPerson() > 0
+	m.counts = mechanism.NewFixedSum(n[1], mechanism.CountGrid(m.countStd, persons))
+	m.sizes = mechanism.NewFixedSum(n[2], mechanism.CountGrid(m.sizeStd, persons))
 }
 
 // parts are the joint release.
@@ -155,19 +156,21 @@ func (m *marginalSums) parts() []mechanism.Part {
 }
 
 func (m *marginalSums) add(ctx context.Context, data records.Data, assigned []int32) error {
-	return network.EachBatch(ctx, data, routeChunk, func(lo int, b device.Batch) {
+	rows, shares := records.RowsOf(data)
+	return network.EachBatch(ctx, rows, routeChunk, func(lo int, b device.Batch) {
 		for i := range b.Rows {
 			cluster := 0
 			if assigned != nil {
 				cluster = int(assigned[lo+i])
 			}
-			m.addRow(b, i, cluster)
+			m.addRow(b, i, cluster, shares.Of(lo+i))
 		}
 	})
 }
 
-// addRow counts each coordinate once at most, whatever foreign data hand out.
-func (m *marginalSums) addRow(b device.Batch, i, cluster int) {
+// addRow counts each coordinate once at most, whatever user-defined data return. A row of a person
+// counts for its share: see records.RowsOf.
+func (m *marginalSums) addRow(b device.Batch, i, cluster int, share float64) {
 	m.row = m.row[:0]
 	if b.Sparse == nil {
 		for j, v := range b.Dense.Row(i) {
@@ -184,9 +187,9 @@ func (m *marginalSums) addRow(b device.Batch, i, cluster int) {
 			}
 		}
 	}
-	m.counts.AddInt(cluster, 1)
-	m.sizes.AddInt(cluster*len(m.bins)+m.bins.of(len(m.row)), 1)
-	one, scale := []float32{1}, m.scale(len(m.row))
+	m.counts.AddShare(cluster, share)
+	m.sizes.AddShare(cluster*len(m.bins)+m.bins.of(len(m.row)), share)
+	one, scale := []float32{1}, share*m.scale(len(m.row))
 	for _, j := range m.row {
 		m.sums.AddRowAt(cluster*m.schema.Dim()+j, one, scale)
 	}

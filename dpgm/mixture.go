@@ -62,7 +62,7 @@ func newMixture(be device.Backend, parts []models.Density, nominal []float64,
 	return m
 }
 
-// Params is the stacked vector.
+// Params returns the stacked vector.
 func (m *mixture) Params() device.Params { return m.params }
 
 // Segments gives each cluster's block the divisor of its own nominal batch.
@@ -176,7 +176,7 @@ func grow[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 // mixtureGradients is the mixture seen as the gradients of its last batch.
 type mixtureGradients mixture
 
-// SquaredNorms collects the parts' norms in the order of the caller's batch.
+// SquaredNorms collects the parts' norms in the order of the batch.
 func (g *mixtureGradients) SquaredNorms(dst []float64) {
 	g.norms = grow(g.norms, len(g.order))
 	for c, part := range g.grads {

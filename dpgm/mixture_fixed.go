@@ -5,8 +5,8 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// FixedForm is the worst of the parts', none if one of them has none. It is found out once, because
-// parts have to make gradients for it.
+// FixedForm returns the worst of the parts', none if one of them has none. It is found out once,
+// because parts have to make gradients for it.
 func (g *mixtureGradients) FixedForm() models.FixedForm {
 	if g.form == nil {
 		form := g.worstForm()

@@ -54,7 +54,7 @@ func architectures() map[string]models.DensityArchitecture {
 	}
 }
 
-// unbound hides that a network can share storage, like somebody else's network
+// unbound hides that a network can share storage, like a user-defined network
 // that cannot.
 type unbound struct{ models.VAE }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is what a run releases: centres, noisy cluster sizes and trained networks. It holds
-// nothing else, and everything done with it is free. It is safe for concurrent use.
+// A Model is the released result of a run: centres, noisy cluster sizes and trained networks.
+// It holds nothing else, and using it costs no privacy. It is safe for concurrent use.
 type Model struct {
 	schema  records.Schema // of the private records
 	arch    models.DensityArchitecture
@@ -23,10 +23,10 @@ type Model struct {
 	tilts   []tilt // of each network; nil without Marginals
 }
 
-// Schema is the schema of the synthetic records: that of the real ones without their labels.
+// Schema returns the schema of the synthetic records: that of the real ones without their labels.
 func (m *Model) Schema() records.Schema { return m.known().schema.WithoutLabels() }
 
-// known is the model, or the zero value in the place of nil.
+// known returns m, or the zero value if m is nil.
 func (m *Model) known() *Model {
 	if m == nil {
 		return &Model{}
@@ -34,10 +34,11 @@ func (m *Model) known() *Model {
 	return m
 }
 
-// Clusters is the number of networks.
+// Clusters returns the number of networks.
 func (m *Model) Clusters() int { return len(m.known().nets) }
 
-// Weights are the probabilities with which clusters are sampled, from their released noisy sizes.
+// Weights returns the probabilities with which clusters are sampled, from their released noisy
+// sizes.
 func (m *Model) Weights() []float64 {
 	if m.known().router == nil {
 		return nil
@@ -45,8 +46,8 @@ func (m *Model) Weights() []float64 {
 	return m.router.weights()
 }
 
-// Assign says which cluster a record would belong to: records of any origin, since
-// only released centres are used.
+// Assign writes the cluster of each record of a batch to dst. It uses released centres
+// only, so the records may come from anywhere.
 func (m *Model) Assign(b device.Batch, dst []int32) {
 	if m.known().router == nil {
 		clear(dst)
@@ -55,13 +56,15 @@ func (m *Model) Assign(b device.Batch, dst []int32) {
 	m.router.assign(m.backend, b, dst)
 }
 
-// errNoModel is the refusal of the zero value.
+// errNoModel is the error for the zero value.
 func errNoModel() error {
-	return param.New("dpgm.Model", nil, "a model that a run has released, or of a file")
+	return param.New("dpgm.Model", nil, "a model returned by a run or loaded from a file")
 }
 
-// Sampler opens a draw. Means asks for the mean of binary coordinates, and in tables for the most
-// probable level of each column instead of a drawn one.
+// Sampler starts a draw. Draw.Means requests the mean of binary coordinates and, in tables, the
+// most probable level of each column.
+//
+// Errors: *param.Error for the zero value.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	if m.known().router == nil {
 		return synth.Sampler{}, errNoModel()
@@ -99,7 +102,7 @@ func (s *sampler) next(n int) (records.Data, error) {
 	for range n {
 		s.which = append(s.which, s.choice.Pick(s.rng, s.draw.Cluster))
 	}
-	s.flat = make([]float32, n*dim) // the chunk that is handed out keeps it
+	s.flat = make([]float32, n*dim) // it belongs to the returned chunk
 	if s.mean.Rows < n {
 		s.mean = s.model.backend.New(n, dim)
 	}

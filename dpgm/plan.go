@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Plan is a Config with every noise multiplier decided, and the bill.
+// A Plan is a Config with every noise multiplier chosen, and its price.
 type Plan struct {
 	synth.Program
 	Config Config
@@ -22,7 +22,7 @@ const (
 	PurposeTrain   = "training"
 )
 
-// Plan decides what the configuration leaves open and adds up the bill.
+// Plan chooses what the configuration leaves open and prices all stages.
 //
 // Guarantee: the events of the plan are the ones that a run reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if noise
@@ -48,18 +48,18 @@ func (c Config) Plan() (*Plan, error) {
 
 // MarshalJSON writes the plan: its public parameters with every noise multiplier, and the bill.
 //
-// Errors: a plan that starts its clusters from public records, or in features
-// of another module's kernel, holds what JSON cannot.
+// Errors: a plan that starts its clusters from public records, or in features of a
+// user-defined kernel, cannot be written as JSON.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	if p != nil && p.Config.Cluster.Init.Method == kmeans.FromPublic {
 		return nil, errors.New("dpgm: a plan that starts from public records cannot be written: " +
-			"cluster them first and start at their centres")
+			"cluster the public records first and start at their centres")
 	}
 	return p.program().MarshalJSON()
 }
 
-// calibrate fills the noise multipliers that are zero: clustering first, from its
-// share, then training, from what is left of ε when both are composed.
+// calibrate sets the noise multipliers that are zero: clustering first, from its share,
+// then training, so that both together cost at most ε.
 func (c *Config) calibrate() error {
 	if c.clustered() && c.Cluster.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateShare(c.Budget, c.Cluster.Share, c.clusterEvent)
@@ -90,13 +90,13 @@ func (c Config) clusterEvent(noiseMultiplier float64) accountant.Event {
 	return c.Cluster.WithNoise(noiseMultiplier).Event(c.Budget.Relation)
 }
 
-// total is everything that a run releases, as a function of the training's noise.
+// total returns everything that a run releases, as a function of the training's noise multiplier.
 func (c Config) total(trainNoise float64) accountant.Event {
 	c.Train.NoiseMultiplier = trainNoise
 	return synth.Total(c.stages()...)
 }
 
-// stages are the lines of the bill, in the order in which they are carried out.
+// stages returns the stages in the order in which they run.
 func (c Config) stages() (list []synth.Stage) {
 	if c.clustered() {
 		for _, line := range c.Cluster.Lines() {

@@ -5,13 +5,13 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 )
 
-// router says which cluster a record belongs to, from released centres alone.
+// router finds the cluster of a record, from released centres only.
 type router struct {
 	features kmeans.Features
 	clusters *kmeans.Model // nil where there is one cluster
 }
 
-// newFeatures is the space the records are clustered in.
+// newFeatures returns the space in which records are clustered.
 func newFeatures(c Config) (kmeans.Features, error) {
 	if c.Features == nil {
 		return kmeans.Raw(c.Schema), nil

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sizeBins are the least sizes of bins of numbers of ones: single numbers while they are small,
-// then ever more.
+// sizeBins holds the least number of ones of each bin. Small numbers have a bin each; larger
+// bins cover more and more numbers.
 type sizeBins []int
 
 func newSizeBins(s records.Schema) sizeBins {
@@ -27,7 +27,7 @@ func newSizeBins(s records.Schema) sizeBins {
 	return bins
 }
 
-// of is the bin of a size; what is larger than the schema allows counts in the last.
+// of returns the bin of a size; sizes larger than the schema allows count in the last bin.
 func (b sizeBins) of(size int) int {
 	at, found := slices.BinarySearch(b, size)
 	if found {
@@ -44,7 +44,7 @@ func (b sizeBins) middle(bin int) float64 {
 	return float64(b[bin]+b[bin+1]-1) / 2
 }
 
-// tilt is the law of the number that is added to the logits of a whole record: equally likely
+// tilt is the distribution of the number added to all logits of a record: equally likely
 // values, ascending.
 type tilt []float64
 
@@ -56,8 +56,8 @@ const (
 	tiltLevels = 64  // equally likely values that the law is cut into
 )
 
-// settle sets a trained network to what was released: the law of the shifts from the sizes and the
-// biases from the frequencies, in turns, since each moves the other. All of it is post-processing.
+// settle fits a trained network to the release: the distribution of shifts to the sizes and the
+// biases to the frequencies, alternately, since each affects the other. It is post-processing.
 func (f marginal) settle(be device.Backend, net models.Density, dim int) tilt {
 	net.(models.MarginalSetter).SetMarginals(f.frequencies, nil)
 	var t tilt
@@ -68,7 +68,7 @@ func (f marginal) settle(be device.Backend, net models.Density, dim int) tilt {
 	return t
 }
 
-// sizesOf is, for each shift of the grid, the law of the bins of sizes.
+// sizesOf returns, for each shift of the grid, the distribution over the bins of sizes.
 func sizesOf(be device.Backend, net models.Density, dim int, bins sizeBins) [][]float64 {
 	mean := be.New(tiltDraws, dim)
 	net.Sample(rand.New(rand.NewPCG(0x74696c74, 1)), mean)

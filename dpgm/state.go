@@ -9,17 +9,17 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// stateHeader is what a checkpoint holds of a run between two releases, but for its numbers. The
-// marginals are the frame's.
+// stateHeader is a run's state between two releases, without its numbers. The frame stores the
+// marginals.
 type stateHeader struct {
 	ClipNorm   float64 `json:"clip_norm,omitempty"` // of the clustering
 	Iterations int     `json:"iterations"`          // of the clustering
 	Steps      int     `json:"steps"`               // of the training
-	Training   bool    `json:"training"`            // whether there is state of it
+	Training   bool    `json:"training"`            // whether training has state
 }
 
-// file is the run as it stands: released numbers and public randomness. There is none to be written
-// between the start of a run that goes on with training and the training.
+// file is the run as it stands: released numbers and public randomness. It cannot be written
+// between the start of a run that resumes in training and the training itself.
 func (r *run) file() (*synth.File, error) {
 	if r.resumed && r.trainer == nil {
 		return nil, nil
@@ -50,8 +50,8 @@ func (r *run) trainingParts(trainer *sgd.Trainer) []synth.Part {
 	return append(parts, synth.StatePart("trainer", trainer))
 }
 
-// restore goes on from the saved state, if there is one; what it holds of training waits for the
-// trainer.
+// restore resumes from the saved state, if there is one; training state is restored when the
+// trainer exists.
 //
 // Errors: synth.ErrFormat.
 func (r *run) restore() error {
@@ -65,7 +65,7 @@ func (r *run) restore() error {
 	}
 	drawn := r.config.Train.Steps - r.Allowance(PurposeTrain).Remaining()
 	if h.Steps < 0 || h.Steps > drawn || !h.Training && h.Steps > 0 {
-		return synth.Malformed(fmt.Errorf("%d of %d steps of training", h.Steps, drawn))
+		return synth.Malformed(fmt.Errorf("%d training steps of %d", h.Steps, drawn))
 	}
 	r.steps, r.resumed = h.Steps, h.Training
 	if !r.config.clustered() {

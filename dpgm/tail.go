@@ -2,16 +2,16 @@ package dpgm
 
 import "math"
 
-// Where sizes are rare their bins hold more noise than records, and bins of large sizes are wide: a
-// few records too many there are many ones too many, in every frequency that scaling is made up for
-// by. What the released sizes say of their own tail is worth more.
+// Bins of rare sizes hold more noise than records, and bins of large sizes are wide: a few records
+// too many there add many ones to every frequency that is corrected for scaling. A tail fitted to
+// the reliable bins is more accurate.
 const (
 	standsOut  = 5.0 // standard deviations of the noise from which a bin speaks for itself
 	tailBins   = 14  // bins that a tail is continued from, at most
 	tailLeast  = 4   // and at least
 	tailRounds = 8
 	tailStray  = 2.0  // a fit that moves its coefficients further has not converged
-	tailMisfit = 0.01 // a law of sizes is no parabola to more than a tenth
+	tailMisfit = 0.01 // a distribution of sizes is a parabola only to within a tenth
 )
 
 // continued replaces the bins above the last one that stands out of the noise: the logarithm of the

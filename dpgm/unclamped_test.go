@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// unclamped hands out rows as they are, as somebody else's records.Data may.
+// unclamped hands out rows as they are, as a user-defined records.Data may.
 type unclamped struct {
 	schema records.Schema
 	rows   [][]float32

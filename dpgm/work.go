@@ -17,27 +17,30 @@ import (
 // systemName is the name of this system in files and errors.
 const systemName = "dpgm"
 
-// System reads plans and generators of this package back.
+// System reads back the plans and generators of this package.
 func System() synth.System {
 	return synth.System{Name: systemName, Plan: readPlan, Model: readModel}
 }
 
-// work is what the plan adds to the frame.
+// work implements synth.Work.
 type work struct{ config Config }
+
+// TakesPersons says that rows count for their share of a person, and that training samples and
+// clips persons.
+func (w *work) TakesPersons() {}
 
 // Title says what is trained.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
 }
 
-// Notes say what rules chose, and warn of the training's settings; every line of the bill is a
-// stage.
+// Notes lists what the default rules chose and warnings about the training's settings.
 func (w *work) Notes() []string {
 	return append(w.config.choices.Notes(), w.config.Train.Warnings()...)
 }
 
-// Judge builds everything that a run needs beside its records, and compares it with what is public
-// about these.
+// Judge builds everything that a run needs except its records, and checks it against the public
+// facts about them.
 func (w *work) Judge(sr *synth.Run) error {
 	r := run{Run: sr, config: w.config}
 	if w.config.clustered() {
@@ -58,7 +61,7 @@ func (w *work) Judge(sr *synth.Run) error {
 	return err
 }
 
-// Fit carries the stages out.
+// Fit runs the stages.
 func (w *work) Fit(ctx context.Context, sr *synth.Run) (synth.Model, error) {
 	r := &run{Run: sr, config: w.config}
 	if err := r.build(); err != nil {
@@ -83,15 +86,15 @@ type configJSON struct {
 	Config
 	Public string          `json:"public_records,omitempty"`
 	Model  json.RawMessage `json:"model"`
-	// what rules chose, for who reads the plan
+	// what the default rules chose, for readers of the plan
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
-// Parts are what the caller may define.
+// Parts returns the parts that the caller may define.
 func (w *work) Parts() []any { return []any{w.config.Model, w.config.Features} }
 
-// Config is the plan's configuration in JSON, which cannot hold a kernel or an architecture that
-// is not the module's own.
+// Config returns the plan's configuration in JSON, which cannot hold a user-defined kernel or
+// architecture.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
 	j := configJSON{Config: c, Choices: c.choices}

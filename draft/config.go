@@ -11,20 +11,19 @@ import (
 
 // Config describes an estimate. Every field is public.
 type Config struct {
-	// Candidates is a schema of tables that holds every record there can be. Its
-	// numbers, targets, ordered levels and categories are estimated; its flags
-	// and labels cost nothing and stay as they are.
+	// Candidates is a schema of tables wide enough for every possible record. Its numbers,
+	// targets, ordered levels and categories are estimated; its flags, labels, moments,
+	// lengths of time, hashed texts and identifiers cost nothing and are not changed.
 	Candidates records.Schema
 	Budget     accountant.Budget
 	// NoiseMultiplier is the noise's standard deviation ÷ the sensitivity of all
-	// counts together; 0 for the least that fits the budget.
+	// counts together; 0 means the least that meets the budget.
 	NoiseMultiplier float64
-	// FalseAlarm bounds the probability that noise alone makes any level, or run
-	// of bins, without records survive; 0 for 1e-3. Less of it asks for more
-	// records in each.
+	// FalseAlarm bounds the probability that any level, or run of bins, without records
+	// survives by noise alone; 0 means 1e-3. A smaller bound needs more records in each.
 	FalseAlarm float64
-	// BinsPerDoubling is how finely bounds are told apart: numbers of one bin
-	// differ by a factor of 2^(1/BinsPerDoubling) at most; 0 for 4.
+	// BinsPerDoubling is the resolution of bounds: numbers of one bin differ by a factor
+	// of at most 2^(1/BinsPerDoubling); 0 means 4.
 	BinsPerDoubling int
 }
 
@@ -70,14 +69,17 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// maxNoise is far beyond what leaves anything to see.
+// maxNoise is far above any useful noise multiplier.
 const maxNoise = 1e6
 
 // estimated are the columns that a release is about.
 func estimated(s records.Schema) []int {
 	var columns []int
 	for j, c := range s.Columns() {
-		if k := c.Kind(); k != records.FlagColumn && k != records.LabelColumn {
+		switch c.Kind() {
+		case records.FlagColumn, records.LabelColumn, records.DatetimeColumn, records.DurationColumn,
+			records.HashedColumn, records.IdentifierColumn:
+		default:
 			columns = append(columns, j)
 		}
 	}

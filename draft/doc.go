@@ -1,16 +1,15 @@
 // Package draft drafts the schema of a table for a person to review. [FromPublic] copies bounds and
 // levels from rows that are public, for free; [Config] estimates them from private records, at a
-// price: which bounds numbers have, and which of the levels that may occur do.
+// price: the bounds of numbers, and the levels that occur.
 //
-// A schema is public, so whatever of it comes from the records is a release. The
-// caller declares candidates, a schema as wide as it has to be: bounds that no
-// record can leave, every level that anybody can name. Levels that nobody
-// declares cannot be found. One noisy histogram over all columns together then
-// says where the records are, and the result is a narrower schema for a person to
-// review, and a ledger that has paid for it.
+// A schema is public, so everything in it that comes from the records is a release. The
+// caller declares candidates, a schema as wide as necessary: bounds that no record can
+// leave, every level that the caller can name. Levels that no caller declares cannot be
+// found. One noisy histogram over all columns together then locates the records. The
+// result is a narrower schema for a person to review, paid for on a ledger.
 //
-// Where the columns' bounds and levels are known, or can be drafted from public
-// rows, that is free, and better.
+// If the columns' bounds and levels are known, or can be drafted from public rows, that
+// is free and better.
 //
 // Source: bounds from a noisy histogram of geometric bins are those of Wilson,
 // Zhang, Lam, Desfontaines, Simmons-Marengo and Gipson 2020, Differentially

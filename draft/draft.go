@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Draft is what an estimate releases. All of it is a function of noisy counts.
+// Draft is the released result of an estimate: a function of noisy counts.
 type Draft struct {
 	// Schema is the drafted one, for a person to review: write it with
 	// records.WriteSchema. Records outside its bounds are clamped, and rare levels
@@ -184,7 +184,7 @@ func (d *Draft) String() string {
 	return b.String()
 }
 
-// String is the cell and its count.
+// String returns the cell and its count.
 func (c Cell) String() string {
 	switch c.Kind {
 	case Bin:

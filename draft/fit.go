@@ -12,18 +12,17 @@ import (
 )
 
 // ErrSchema is returned for data of another schema than the plan's candidates.
-// Schemas are public, so it says nothing about the records.
+// Schemas are public, so it reveals nothing about the records.
 var ErrSchema = errors.New("draft: the data's schema is not the plan's candidates")
 
-// Fit carries out a plan on private records.
+// Fit runs a plan on private records.
 //
 // Guarantee: the draft is a function of one release of noisy counts, which the
 // ledger holds; the event is the plan's, noise of the exact class. It is reserved
 // before any record is read, and a cancelled run gets no refund.
 // Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err();
-// *param.Error for a plan that Config.Plan has not made, for data that is
-// no table, and for a ledger that promises what the data cannot keep. No error depends on a
-// record's value.
+// **param.Error for a plan not made by Config.Plan, for data other than tables, and for a
+// ledger whose unit the data do not support. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data,
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
@@ -32,17 +31,21 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 	if data == nil {
 		return nil, refused("data", nil, "records")
 	}
-	frame, err := p.frame(data, ledger)
+	frame, shares, err := p.frame(data, ledger)
 	if err != nil {
 		return nil, err
 	}
-	return p.run(ctx, ledger, func(c *counter) error { return c.add(ctx, frame) })
+	return p.run(ctx, ledger, func(c *counter) error { return c.add(ctx, frame, shares) })
 }
 
 // FitStream is [Fit] of records that arrive in parts, in memory that does not
 // grow with their number.
 //
-// Errors: those of Fit, and the stream's own, which end the run: whoever makes the
+// Units: a record must be in one part only, and where the ledger protects users so must all of a
+// user. Under such a ledger a second part is refused unless both state different parts of all
+// users, by records.WithPart.
+// Guarantee: that of Fit for the records of all parts together, each of which must be in one part.
+// Errors: those of Fit, and the stream's own, which end the run: the author of the
 // stream decides what its errors say about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
 	ledger *accountant.Ledger) (*Draft, error) {
@@ -53,15 +56,19 @@ func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error
 		return nil, refused("parts", nil, "records")
 	}
 	return p.run(ctx, ledger, func(c *counter) error {
+		var seen pieces
 		for part, err := range parts {
+			if err == nil {
+				err = seen.add(part, ledger)
+			}
 			if err != nil {
 				return err
 			}
-			frame, err := p.frame(part, ledger)
+			frame, shares, err := p.frame(part, ledger)
 			if err != nil {
 				return err
 			}
-			if err := c.add(ctx, frame); err != nil {
+			if err := c.add(ctx, frame, shares); err != nil {
 				return err
 			}
 		}
@@ -73,19 +80,25 @@ func refused(field string, value any, want string) error {
 	return &param.Error{Path: "draft.Fit." + field, Value: value, Want: want}
 }
 
-// frame checks public things about the data: its type, its schema, its unit.
-func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Frame, error) {
-	f, ok := records.AsFrame(data)
+// frame checks public things about the data: its type, its schema, its unit. Of persons it is
+// that of their rows, each of which counts for its share: see records.RowsOf.
+func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Frame, records.Shares,
+	error) {
+	rows, shares := records.RowsOf(data)
+	f, ok := records.AsFrame(rows)
 	if !ok {
-		return nil, refused("data", "data of another type", "a table, *records.Frame")
+		return nil, nil, refused("data", "data of another type", "a table, *records.Frame")
 	}
 	if !f.Schema().Equal(p.Config.Candidates) {
-		return nil, ErrSchema
+		return nil, nil, ErrSchema
 	}
-	return f, records.CheckUnit("draft.Fit.data", records.UnitOf(data), ledger.Unit())
+	if err := records.CheckPersons("draft.Fit.data", data, p.Config.Candidates); err != nil {
+		return nil, nil, err
+	}
+	return f, shares, records.CheckUnitOf("draft.Fit.data", data, ledger.Unit())
 }
 
-// check judges what is public about a run before it begins.
+// check checks the public facts about a run before it begins.
 func (p *Plan) check(ledger *accountant.Ledger) error {
 	if p == nil || p.Event == nil {
 		return refused("p", nil, "a plan, made by Config.Plan")
@@ -95,6 +108,10 @@ func (p *Plan) check(ledger *accountant.Ledger) error {
 	}
 	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
 		return refused("ledger", got, "the plan's relation, "+want.String())
+	}
+	if p.Config.Candidates.RowsPerPerson() > 0 && ledger.Unit() == records.UnitRecord {
+		return refused("ledger", "one record",
+			"a ledger made with accountant.WithUnit(records.UnitUser), since the plan is for persons")
 	}
 	return nil
 }
@@ -118,7 +135,9 @@ func (p *Plan) run(ctx context.Context, ledger *accountant.Ledger,
 		mechanism.Part{Sum: c.sum, Std: p.Std, Out: noisy}); err != nil {
 		return nil, err
 	}
-	return p.interpret(noisy, ledger.Guarantee())
+	g := ledger.Guarantee()
+	g.RowsPerUnit = p.Config.Candidates.RowsPerPerson()
+	return p.interpret(noisy, g)
 }
 
 // counter adds records up, exactly.
@@ -128,14 +147,15 @@ type counter struct {
 }
 
 func newCounter(p *Plan) *counter {
-	grid := min(mechanism.GridFor(p.Std), 1) // so that a count is a whole number of steps
+	// So that a count is a whole number of steps.
+	grid := min(mechanism.CountGrid(p.Std, p.Config.Candidates.RowsPerPerson() > 0), 1)
 	return &counter{p.Config.histograms(), mechanism.NewFixedSum(p.Cells, grid)}
 }
 
 // checkEvery is how many records are read between two looks at the context.
 const checkEvery = 4096
 
-func (c *counter) add(ctx context.Context, f *records.Frame) error {
+func (c *counter) add(ctx context.Context, f *records.Frame, shares records.Shares) error {
 	for i := range f.Len() {
 		if i%checkEvery == 0 {
 			if err := ctx.Err(); err != nil {
@@ -143,7 +163,7 @@ func (c *counter) add(ctx context.Context, f *records.Frame) error {
 			}
 		}
 		for k := range c.histograms {
-			c.sum.AddInt(c.histograms[k].cell(f, i), 1)
+			c.sum.AddShare(c.histograms[k].cell(f, i), shares.Of(i))
 		}
 	}
 	return ctx.Err()

@@ -73,7 +73,7 @@ func geometric(c records.Column, perDoubling int) []float64 {
 		}
 	}
 	add(0)
-	for k := range 55 * perDoubling { // whole numbers have at most 53 bits
+	for k := range 65 * perDoubling { // whole numbers have at most 63 bits
 		e := smallest * math.Exp2(float64(k)/float64(perDoubling))
 		if !(e < largest) {
 			break

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestAPlanIsNeeded: a plan that nobody made is refused before anything is read or spent.
+// TestAPlanIsNeeded: a nil or zero plan is refused before anything is read or spent.
 func TestAPlanIsNeeded(t *testing.T) {
 	schema, err := records.NewSchema(records.Numeric("x", 0, 1))
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Purpose is the ledger line of an estimate.
+// Purpose is the purpose of an estimate on the ledger.
 const Purpose = "schema draft"
 
-// A Plan is a Config with the noise decided, and the bill. It is made by
-// arithmetic alone, before any record is read.
+// A Plan is a Config with the noise chosen, and its price. It is computed before any
+// record is read.
 type Plan struct {
 	Config      Config
 	Event       accountant.Event // the one release
@@ -28,7 +28,7 @@ type Plan struct {
 	Total     accountant.Bound // ε at the budget's δ
 }
 
-// Plan decides what the configuration leaves open and adds up the bill.
+// Plan chooses what the configuration leaves open and prices all stages.
 //
 // Guarantee: the event of the plan is the one that Fit reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise
@@ -59,7 +59,7 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("draft: cost: %w", err)
 	}
 	if p.Total.Upper > c.Budget.Epsilon {
-		return nil, fmt.Errorf("draft: the plan costs ε = %.4g of %.4g: %w",
+		return nil, fmt.Errorf("draft: the plan costs ε = %.4g, the budget is %.4g: %w",
 			p.Total.Upper, c.Budget.Epsilon, accountant.ErrBudgetExceeded)
 	}
 	return p, nil
@@ -89,7 +89,7 @@ func threshold(std, falseAlarm float64, n int) float64 {
 	return std * math.Sqrt2 * math.Erfcinv(2*falseAlarm/float64(n))
 }
 
-// String is the bill.
+// String returns the plan's text: the price of every stage.
 func (p *Plan) String() string {
 	if p == nil {
 		p = &Plan{}
@@ -100,6 +100,11 @@ func (p *Plan) String() string {
 		c.Candidates)
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta,
 		c.Budget.Relation)
+	if most := c.Candidates.RowsPerPerson(); most > 0 {
+		g := accountant.Guarantee{Epsilon: p.Total.Upper, Delta: c.Budget.Delta,
+			Relation: c.Budget.Relation, Unit: records.UnitUser, RowsPerUnit: most}
+		fmt.Fprintf(&b, "unit: %s\n", g.Units())
+	}
 	fmt.Fprintf(&b, "noise on a count: %.4g; a level survives from %.4g\n", p.Std, p.Threshold)
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
 	return b.String()
@@ -127,8 +132,8 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		c.BinsPerDoubling, p.Total})
 }
 
-// UnmarshalJSON reads a plan and works out its bill again: what a file says a
-// plan costs is not believed. Errors: those of Config.Plan.
+// UnmarshalJSON reads a plan and prices it again: the price in the file is not trusted.
+// Errors: those of Config.Plan.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var j planJSON
 	if err := json.Unmarshal(data, &j); err != nil {

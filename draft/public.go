@@ -15,8 +15,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Public says what a schema drafted from public rows should make of the columns of a file. The
-// zero value is a table of all columns without a label.
+// Public describes how to draft a schema from the columns of a public file. The zero value
+// drafts a table of all columns without a label.
 type Public struct {
 	Label     string   // name of the column of the class, "" for none
 	Target    string   // name of the column to be predicted, "" for none
@@ -25,10 +25,10 @@ type Public struct {
 }
 
 // FromPublic drafts a schema from rows that the caller ASSERTS TO BE
-// PUBLIC. Its bounds and levels are copied from those rows, so a schema drafted
-// from sensitive records gives away their extremes and their rarest values, and
-// no guarantee that is stated about those records holds. [Config] is the way to
-// estimate bounds and levels from sensitive records, at a price.
+// PUBLIC. Its bounds and levels are copied from those rows, so a schema drafted from
+// sensitive records reveals their extremes and rarest values, and no guarantee about
+// those records holds. [Config] is the way to estimate bounds and levels from sensitive
+// records, at a price.
 //
 // A column of numbers becomes Numeric or, where all are whole, Integer, bounded
 // by its smallest and largest number; two texts become a Flag, more a

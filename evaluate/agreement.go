@@ -11,15 +11,15 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Agreement says what a classifier calls the samples of one group, such as those
-// generated from one cluster.
+// Agreement counts the classes that a classifier assigns to the samples of one group,
+// such as those generated from one cluster.
 type Agreement struct {
 	Classes []string `json:"classes"`
 	Counts  []int    `json:"counts"` // samples by the class they are called
 }
 
-// Agreement names generated records. A group that shows one thing is called the
-// same throughout.
+// LabelAgreement classifies generated records. A group that shows one class is labelled
+// alike throughout.
 //
 // Errors: *[param.Error] for records of another dimension than those the
 // classifier was trained on. They need no labels.
@@ -40,7 +40,7 @@ func LabelAgreement(c *classify.Classifier, samples records.Data) (Agreement, er
 	return a, nil
 }
 
-// Class is the commonest name, the first of equals.
+// Class returns the commonest name, the first of equals.
 func (a Agreement) Class() int {
 	best := 0
 	for i, n := range a.Counts {
@@ -51,7 +51,7 @@ func (a Agreement) Class() int {
 	return best
 }
 
-// Share is the part of the samples that have the commonest name.
+// Share returns the fraction of samples in the most frequent class.
 func (a Agreement) Share() float64 {
 	total := 0
 	for _, n := range a.Counts {

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Clustering says how well clusters agree with classes that they were found
-// without.
+// Clustering measures how well clusters agree with classes that were not used to find
+// them.
 type Clustering struct {
 	Records int     `json:"records"`
 	Correct int     `json:"correct"` // records whose cluster is matched to their class
@@ -20,8 +20,8 @@ type Clustering struct {
 
 // ClusteringAccuracy measures k clusters against classes: clusters are matched to
 // classes one to one so that as many records as possible lie in the cluster of
-// their class. Clusters and classes may differ in number; what stays unmatched
-// counts as wrong.
+// their class. Clusters and classes may differ in number; unmatched records count as
+// wrong.
 //
 // Shapes: assignments, in [0, k), and labels, from 0, have one entry a record.
 // Errors: *[param.Error] for entries outside their range, naming the record.
@@ -76,10 +76,10 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 	return counts, nil
 }
 
-// Accuracy is the part of the records in the cluster matched to their class.
+// Accuracy returns the part of the records in the cluster matched to their class.
 func (c Clustering) Accuracy() float64 { return recordset.Share(c.Correct, c.Records) }
 
-// Purity is the part of the records that belong to the commonest class of their
+// Purity returns the part of the records that belong to the commonest class of their
 // cluster; unlike accuracy it lets several clusters share a class.
 func (c Clustering) Purity() float64 {
 	most := 0

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
@@ -67,7 +68,7 @@ func (l layout) empty(n int) []column {
 	for _, b := range l.blocks {
 		c := column{name: fmt.Sprintf("coordinate %d", b.Column), number: !l.schema.IsBinary(), levels: 2}
 		if declared != nil {
-			c.name = declared[b.Column].Name()
+			c.name = declared[b.Column].Name() + strings.TrimPrefix(b.Part.String(), ",")
 			c.number = !b.OneHot && declared[b.Column].Kind() != records.FlagColumn
 		}
 		if b.OneHot {

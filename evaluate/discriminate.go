@@ -13,10 +13,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// JensenShannonScore says how sure a classifier is, on records it has not seen,
-// which are synthetic: the divergence of the probability it states from a coin's, mean
-// over synthetic records, 0 at best. Beside it stands the same with held-out real
-// records in the place of synthetic ones.
+// JensenShannonScore measures how certain a classifier is which unseen records are
+// synthetic: the mean divergence of its probabilities from ½ over synthetic records, 0
+// at best. It is reported together with the same for held-out real records instead of
+// synthetic ones.
 //
 // Source: Zhang, Ji and Wang 2018, "dp-GAN", section 5, whose formula is that of
 // Symmetric while its code computes Divergence.
@@ -116,7 +116,7 @@ func fromFakes(labels []int32) []bool {
 	return out
 }
 
-// fromCoin is how far a probability is from ½: Jensen–Shannon in bits, and the
+// fromCoin returns the distance of a probability from ½: Jensen–Shannon in bits, and the
 // symmetrised divergence in nats.
 func fromCoin(p float64) (js, symmetric float64) {
 	p = min(max(p, probabilityFloor), 1-probabilityFloor)

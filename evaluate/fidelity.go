@@ -16,9 +16,9 @@ import (
 )
 
 // Fidelity compares the distribution of synthetic records with that of real
-// ones, column by column, in pairs, in small groups and as a whole. Each number stands
-// beside the same number of real records that were held out, equally many, so
-// that what chance alone makes of it can be seen. The zero value is ready to use.
+// ones, column by column, in pairs, in small groups and as a whole. Each number is
+// reported together with that of equally many held-out real records, which shows the
+// effect of chance. The zero value is ready to use.
 type Fidelity struct {
 	Rows    int // records of each kind that are compared, drawn at random; 0 for 5000
 	Bins    int // of equal width between a number's public bounds; 0 for 10
@@ -36,7 +36,7 @@ type Compared struct {
 	HeldOut   float64 `json:"held_out"`
 }
 
-// ColumnShape says how alike one column is distributed: 1 is the same.
+// ColumnShape is the similarity of one column's distributions: 1 means identical.
 type ColumnShape struct {
 	Column  string `json:"column"`
 	Measure string `json:"complement_of"` // "total variation" or "Kolmogorov–Smirnov"
@@ -69,7 +69,7 @@ func (f Fidelity) withDefaults() Fidelity {
 	return f
 }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (f Fidelity) Validate() error {

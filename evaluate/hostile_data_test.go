@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// stray are records of somebody else's type that keep to nothing that their schema says.
+// stray are records of a user-defined type that violate their schema.
 type stray struct{ schema records.Schema }
 
 func (d stray) Schema() records.Schema { return d.schema }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNoRecordsAreAnError, not a panic, wherever records are asked for.
+// TestNoRecordsAreAnError, not a panic, in every function that takes records.
 func TestNoRecordsAreAnError(t *testing.T) {
 	some, err := records.FromFlat(records.Interval(1, 0, 1).WithLabels("a", "b"),
 		[]float32{0, 1, 0, 1}, 0, 1, 0, 1)

@@ -18,7 +18,7 @@ type Gaussians struct {
 	Bandwidths []float64 // nil for ⅛, ¼ and ½ of the root of the number of coordinates
 }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (g Gaussians) Validate() error {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Review is everything this package has to say about synthetic records, in one
-// call. The zero value is ready to use.
+// Review computes all measures of this package in one call. The zero value is ready to
+// use.
 type Review struct {
 	Fidelity Fidelity
 	Suite    Suite
@@ -51,10 +51,10 @@ func (r Review) withDefaults(s records.Schema) Review {
 	return r
 }
 
-// Report compares synthetic with real records and tests what is learnt from
-// either on held-out real ones.
+// Report compares synthetic with real records and tests classifiers trained on either
+// on held-out real ones.
 //
-// Errors: *[param.Error], joined, for settings that make no sense, records of
+// Errors: *[param.Error], joined, for invalid settings, records of
 // different schemas, or too few records.
 // Guarantee: none; see the package.
 func (r Review) Report(synthetic, train, test records.Data) (Report, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Suite trains several classifiers on synthetic and on real records and tests
-// all on real records that none has seen. The zero value takes [classify.Methods].
+// Suite trains several classifiers on synthetic and on real records and tests all on
+// held-out real records. The zero value takes [classify.Methods].
 type Suite struct {
 	Methods []classify.Method
 	Most    int    // training records of either kind at most, drawn at random; 0 for all
@@ -86,7 +86,7 @@ func fitAndTest(train *classify.TrainingSet, m classify.Method,
 	return c.Test(test)
 }
 
-// Mean is the mean over methods, trained on synthetic and on real records.
+// Mean returns the mean over methods, trained on synthetic and on real records.
 func (u Utilities) Mean() (synthetic, real classify.Scores) {
 	a, b := make([]classify.Scores, 0, len(u.Methods)), make([]classify.Scores, 0, len(u.Methods))
 	for _, m := range u.Methods {

@@ -22,7 +22,7 @@ func (nearest) Scores(b device.Batch, dst []float64) {
 	}
 }
 
-// ruled is a method of somebody else's.
+// ruled is a user-defined method.
 type ruled struct{}
 
 func (ruled) Name() string { return "rule of thumb" }

@@ -6,15 +6,16 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// cells cut the encoded columns of a table into cells, of which every record is in one a column.
+// cells divides the encoded columns of a table into cells. Every record is in one cell of each
+// column.
 type cells struct {
 	columns []column
 	total   int
 }
 
-// column is one of a table. Its cells are its levels; or the steps of a number that takes few
-// values; or a number's lower end, bins of equal width, and its upper end. A value that is missing
-// is in a last cell of its own.
+// column is a column of a table. Its cells are its levels; or the values of a number that takes
+// few; or a number's lower end, bins of equal width, and its upper end. Missing values have a last
+// cell of their own.
 type column struct {
 	rff.Block
 	first, n int // cells
@@ -46,16 +47,16 @@ func (c column) missing() int {
 	return c.n - 1
 }
 
-// flag says that a number takes two values, which are drawn like levels.
+// flag reports whether a number takes two values, which are drawn like levels.
 func (c column) flag() bool { return !c.OneHot && c.Levels == 2 }
 
-// ranked says that a number is seen by its rank.
+// ranked reports whether the networks see a number by its rank.
 func (c column) ranked() bool { return !c.OneHot && c.Levels != 2 }
 
 // numbers is how many cells hold numbers.
 func (c column) numbers() int { return c.n - (c.Width - 1) }
 
-// cell is that of a record, whatever the record holds.
+// cell returns the cell of a record, for any values.
 func (c column) cell(row []float32) int {
 	part := row[c.Offset : c.Offset+c.Width]
 	if c.OneHot {
@@ -97,8 +98,8 @@ func (c column) span(cell int) (lo, hi float64) {
 	return float64(cell-1) / float64(c.bins), float64(cell) / float64(c.bins)
 }
 
-// rank is the part of a distribution below a number: the middle of what its cell takes up where the
-// cell is one number.
+// rank returns the fraction of a distribution below a number, or the middle of its cell if the cell
+// is a single number.
 func (c column) rank(p []float64, x float64, cell int) float64 {
 	below, total := 0.0, 0.0
 	for j, v := range p[:c.numbers()] {
@@ -117,7 +118,7 @@ func (c column) rank(p []float64, x float64, cell int) float64 {
 	return (below + at*p[cell]) / total
 }
 
-// number is the one of a rank, the inverse of rank.
+// number returns the number with the given rank, the inverse of rank.
 func (c column) number(p []float64, rank float64) float64 {
 	total := 0.0
 	for _, v := range p[:c.numbers()] {

@@ -158,7 +158,7 @@ func TestNothingLearnt(t *testing.T) {
 }
 
 // TestWarmStartIsNotRepeated: once the first private step is drawn, or the warm start is over, a
-// run goes on without it; before, it begins anew and arrives at the same place.
+// run goes on without it; before, it begins again and arrives at the same place.
 func TestWarmStartIsNotRepeated(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)
@@ -309,7 +309,7 @@ func TestCheckpointsOfOtherPlans(t *testing.T) {
 	}
 }
 
-// TestHostileStates: numbers that no run has written, under a right checksum, are errors.
+// TestHostileStates: values that no run writes, with a correct checksum, are errors.
 func TestHostileStates(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)

@@ -11,16 +11,17 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Clipping clips the critic's gradients by groups of parameters, or to norms that follow public
-// records, or both. With the zero value Train's own clip is in force; otherwise Train has none.
+// Clipping clips the critic's gradients by groups of parameters, or to norms computed from
+// public records, or both. The zero value leaves clipping to Train; otherwise Train must not
+// clip.
 type Clipping struct {
 	Groups GroupMethod `json:"groups,omitempty"`
 	K      int         `json:"k,omitempty"` // number of groups, for Clustered alone
 	Split  sgd.Split   `json:"split,omitempty"`
-	// Norms are the clip norms where they are not Adaptive: of the two groups of WeightsAndBiases, in
+	// Norms are the clip norms, unless Adaptive: of the two groups of WeightsAndBiases, in
 	// that order, or of each parameter block for PerBlock and Clustered.
 	Norms []float64 `json:"norms,omitempty"`
-	// Adaptive takes the mean norms of the gradients of Batch public records, times Scale, anew for
+	// Adaptive uses the mean gradient norms of Batch public records, times Scale, recomputed in
 	// every step.
 	Adaptive bool    `json:"adaptive,omitempty"`
 	Kept     bool    `json:"kept,omitempty"`  // with Adaptive: the first step's norms are kept for all
@@ -28,14 +29,14 @@ type Clipping struct {
 	Batch    int     `json:"batch,omitempty"` // 0 means 64
 }
 
-// GroupMethod is how the critic's parameters are put into groups.
+// GroupMethod determines how the critic's parameters are grouped.
 type GroupMethod int
 
 const (
 	Whole            GroupMethod = iota // all in one group
 	WeightsAndBiases                    // two groups
 	PerBlock                            // every parameter block by itself
-	// Clustered keeps biases together and merges blocks of similar clip norms until K groups are left
+	// Clustered keeps biases together and merges blocks of similar clip norms until K groups remain
 	// (Algorithm 2 of the paper).
 	Clustered
 )
@@ -47,7 +48,7 @@ var groupNames = enum.Names[GroupMethod]{Type: "gan.GroupMethod", List: []string
 
 func (g GroupMethod) known() bool { return groupNames.Known(g) }
 
-// String is the name.
+// String returns the name.
 func (g GroupMethod) String() string { return groupNames.String(g) }
 
 // MarshalText writes the name.
@@ -55,14 +56,15 @@ func (g GroupMethod) MarshalText() ([]byte, error) { return groupNames.Marshal(g
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (g *GroupMethod) UnmarshalText(text []byte) error { return groupNames.Unmarshal(text, g) }
 
 // on reports whether gradients are clipped by groups.
 func (c Clipping) on() bool { return c.Groups != Whole || c.Adaptive }
 
 func (c Clipping) validate(k *param.Checker, all Config) {
-	k.OK(c.Groups.known(), "gan.Clipping.Groups", c.Groups, "a known way to group")
+	k.OK(c.Groups.known(), "gan.Clipping.Groups", c.Groups,
+		"Whole, PerBlock, WeightsAndBiases or Clustered")
 	k.OK(c.K >= 0 && (c.Groups == Clustered) == (c.K > 0), "gan.Clipping.K", c.K,
 		"a positive number of groups for Clustered, zero otherwise")
 	k.OK(c.Scale > 0 && c.Scale <= 1e9, "gan.Clipping.Scale", c.Scale,
@@ -70,7 +72,7 @@ func (c Clipping) validate(k *param.Checker, all Config) {
 	k.OK(c.Batch > 0 && c.Batch <= maxBatch, "gan.Clipping.Batch", c.Batch,
 		"a positive number up to 2^20, or zero for the default")
 	if !c.on() {
-		k.OK(c.Norms == nil, "gan.Clipping.Norms", c.Norms, "none: Train's clip is in force")
+		k.OK(c.Norms == nil, "gan.Clipping.Norms", c.Norms, "none: Train's clip is used")
 		return
 	}
 	k.OK(all.Train.ClipNorm == 0 && all.Train.Clip == nil, "sgd.Config.ClipNorm", all.Train.ClipNorm,
@@ -157,8 +159,8 @@ func merge(a, b sgd.Group) sgd.Group {
 		ClipNorm: math.Hypot(a.ClipNorm, b.ClipNorm)}
 }
 
-// cluster merges the two groups whose clip norms have the ratio closest to 1, to one whose norm is
-// √(c²+c′²), until k groups are left.
+// cluster repeatedly merges the two groups whose clip norms have the ratio closest to 1, into one
+// of norm √(c²+c′²), until k groups remain.
 //
 // Source: Algorithm 2 of the paper.
 func cluster(groups []sgd.Group, k int) []sgd.Group {
@@ -193,8 +195,8 @@ func (c Clipping) given(critic models.Critic) []sgd.Group {
 	return c.groups(critic, norms)
 }
 
-// floored keeps norms of public gradients away from zero, where a block has none: 1e-4 of all of
-// them together.
+// floored keeps norms of public gradients away from zero: at least 1e-4 of the norm of all
+// blocks together.
 func floored(norms []float64, scale float64) []float64 {
 	total := 0.0
 	for i, x := range norms {

@@ -19,9 +19,9 @@ import (
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
-	// Nominal is a public number of records, about as many as there are. With it everything that is
-	// zero is chosen by the rules that the package's documentation states; without it (0) zeros mean
-	// what their fields say. The guarantee does not rest on it.
+	// Nominal is the approximate number of records, which must be public. If it is set, fields that
+	// are zero get defaults by the rules in the package documentation; otherwise zeros mean what the
+	// fields' comments say. The guarantee does not depend on it.
 	Nominal int `json:"-"`
 
 	// such as models.MLP or models.CNN
@@ -29,11 +29,11 @@ type Config struct {
 	Generator models.GeneratorArchitecture `json:"-"` // such as models.MLP
 	// coordinates of a code, without label
 	Latent int `json:"latent"`
-	// Marginals releases the distributions of a table's columns first; nil for none.
+	// Marginals, if not nil, releases the distributions of a table's columns first.
 	Marginals *Marginals `json:"marginals,omitempty"`
-	// Drawn shows the critic fakes of tables with their levels drawn, as records have them, and not
-	// the probabilities of levels, by which alone it would know every fake. The generator's gradient
-	// is the one at the drawn levels. It is for Logistic and Hinge.
+	// Drawn shows the critic fakes of tables with drawn levels, as in records, instead of
+	// probabilities, which would reveal every fake. The generator's gradient is the one at the drawn
+	// levels. It requires the loss Logistic or Hinge.
 	//
 	// Source: the straight-through estimator of Bengio, Léonard and Courville, 2013.
 	Drawn   bool              `json:"drawn,omitempty"`
@@ -41,13 +41,13 @@ type Config struct {
 	Penalty float64           `json:"penalty,omitzero"` // λ of Wasserstein; 0 means 10
 
 	// Train is how the critic is trained: sampling probability, number of critic steps, clip, noise,
-	// optimiser. A zero NoiseMultiplier is found by Plan from the budget.
+	// optimiser. Plan calibrates a zero NoiseMultiplier to the budget.
 	Train sgd.Config `json:"train"`
-	// Clipping clips by groups, or to norms from public data, in place of Train's clip.
+	// Clipping clips by groups, or to norms from public data, instead of Train's clip.
 	Clipping Clipping `json:"clipping"`
 
-	// CriticSteps is how many critic steps go with a generator step; 0 means the paper's 4. With
-	// noise, far more than without are worth it: tens, even hundreds.
+	// CriticSteps is the number of critic steps per generator step; 0 means the paper's 4. With
+	// noise, many more pay off than without: tens, even hundreds.
 	CriticSteps int       `json:"critic_steps"`
 	Frequency   Frequency `json:"frequency,omitzero"` // lets CriticSteps grow
 
@@ -58,32 +58,32 @@ type Config struct {
 	// parameters.
 	Average float64 `json:"average,omitzero"`
 
-	// IgnoreLabels leaves the labels of labelled records out: neither network sees them, and synthetic
+	// IgnoreLabels ignores the labels of labelled records: neither network sees them, and synthetic
 	// records have none.
 	IgnoreLabels bool `json:"ignore_labels,omitempty"`
-	// ClassWeights are the public probabilities with which classes are generated; nil for all alike.
-	// How often classes occur in the records is private.
+	// ClassWeights are the public probabilities with which classes are generated; nil means equal.
+	// The class frequencies of the records are private.
 	ClassWeights []float64 `json:"class_weights,omitempty"`
 
-	// Public are records of the same schema that anybody may see. A run refuses them where they share
-	// storage with its private records (see records.Overlap).
+	// Public are public records of the same schema. It is an error if they share storage with the
+	// private records (see records.Overlap).
 	Public records.Data `json:"-"`
 	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, on public
 	// records before training.
 	WarmSteps int `json:"warm_steps,omitzero"`
 
-	// Seed is of public randomness: initial weights, codes of generator steps, draws of public
-	// records.
+	// Seed is the seed of public randomness: initial weights, codes of generator steps, draws
+	// of public records.
 	Seed uint64 `json:"seed,string"`
 
 	choices defaults.Choices // that were made
 }
 
-// Frequency lets the number of critic steps for each generator step grow while the critic does not
-// know fakes well: once the moving average of its accuracy on fakes has not exceeded Threshold for
-// Patience generator steps, the next of 1, 2, 5, 10, 20, 50, … takes over. It looks at fakes alone,
-// which are public, and at most Train.Steps critic steps are taken whatever it decides. The zero
-// value leaves CriticSteps alone.
+// Frequency increases the number of critic steps per generator step while the critic recognises
+// fakes poorly: if the moving average of its accuracy on fakes has not exceeded Threshold for
+// Patience generator steps, the next of 1, 2, 5, 10, 20, 50, … is used. It uses fakes only, which
+// are public, and never takes more than Train.Steps critic steps. The zero value keeps CriticSteps
+// constant.
 //
 // Source: Bie, Kamath and Zhang, "Private GANs, Revisited", 2023, section 4.
 type Frequency struct {
@@ -91,7 +91,7 @@ type Frequency struct {
 	Patience  int     `json:"patience,omitempty"` // 0 means the source's 200
 }
 
-// withDefaults fills what may be left open.
+// withDefaults sets open fields to their defaults.
 func (c Config) withDefaults() Config {
 	c.CriticSteps, c.GeneratorBatch = cmp.Or(c.CriticSteps, 4), cmp.Or(c.GeneratorBatch, 64)
 	c.Train.MicroBatch = cmp.Or(c.Train.MicroBatch, 256)
@@ -106,7 +106,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Bounds of what a file or a configuration can ask for.
+// Bounds on files and configurations.
 const maxLatent, maxBatch = 1 << 20, 1 << 20
 
 // Validate reports every mistake, as joined *param.Error values.
@@ -133,7 +133,7 @@ func (c Config) Validate() error {
 func (c Config) validateTrain() error {
 	t := c.train()
 	if t.NoiseMultiplier == 0 {
-		t.NoiseMultiplier = 1 // found by Plan; any valid value lets the other fields be judged
+		t.NoiseMultiplier = 1 // calibrated by Plan; any valid value lets the other fields be checked
 	}
 	return t.Validate()
 }
@@ -145,7 +145,7 @@ func (c Config) validateLatent(k *param.Checker) {
 
 func (c Config) validateNumbers(k *param.Checker) {
 	c.validateLatent(k)
-	k.OK(c.Loss.Known(), "gan.Config.Loss", c.Loss, "a known loss")
+	k.OK(c.Loss.Known(), "gan.Config.Loss", c.Loss, "Wasserstein, Logistic or Hinge")
 	k.OK(c.Penalty >= 0 && c.Penalty <= 1e9, "gan.Config.Penalty", c.Penalty,
 		"a number from 0 to 1e9, 0 meaning 10")
 	k.OK(c.Loss == models.Wasserstein || c.Penalty == 0, "gan.Config.Penalty", c.Penalty,
@@ -161,7 +161,7 @@ func (c Config) validateNumbers(k *param.Checker) {
 	}
 	if c.Loss != models.Wasserstein {
 		k.OK(c.Train.NominalBatch > 0, "sgd.Config.NominalBatch", c.Train.NominalBatch,
-			"a positive public number: the loss of fakes is a mean, so that of records must be one")
+			"a positive public number: the loss of fakes is a mean, so the loss of records must be a mean too")
 	}
 	k.OK(!c.Drawn || c.Loss != models.Wasserstein && c.Schema.Kind() == records.MixedTable,
 		"gan.Config.Drawn", c.Drawn, "false, unless the loss of a table is Logistic or Hinge")
@@ -201,17 +201,18 @@ func (c Config) validatePublic(k *param.Checker) {
 	needed := c.WarmSteps > 0 || c.Clipping.Adaptive
 	if c.Public == nil {
 		k.OK(!needed, "gan.Config.Public", nil,
-			"public records, which WarmSteps and Clipping.Adaptive work on")
+			"public records, which WarmSteps and Clipping.Adaptive need")
 		return
 	}
-	k.OK(needed, "gan.Config.Public", "records", "none: nothing uses them")
+	k.OK(needed, "gan.Config.Public", "records",
+		"nil: neither WarmSteps nor Clipping.Adaptive uses them")
 	k.OK(c.Public.Schema().Equal(c.Schema), "gan.Config.Public", "another schema",
 		"records of the run's schema")
 	k.OK(c.Public.Len() > 0, "gan.Config.Public", "no records", "at least one record")
 }
 
-// validateNetworks builds both, since architectures may be sound and yet not fit the records: what
-// would fail must fail before anything is spent.
+// validateNetworks builds both networks, since a valid architecture may not fit the records. This
+// must be found before anything is spent.
 func (c Config) validateNetworks() error {
 	var k param.Checker
 	k.OK(c.Critic != nil, "gan.Config.Critic", nil, "an architecture such as models.MLP")
@@ -250,7 +251,7 @@ func (c Config) newGenerator(be device.Backend) (models.Generator, error) {
 		codeWidth(c.Latent, c.classes()), c.Schema, c.Seed+1)
 }
 
-// classes is how many the networks know of, 0 where they see no labels.
+// classes returns the number of classes that the networks see, 0 without labels.
 func (c Config) classes() int {
 	if c.IgnoreLabels {
 		return 0
@@ -261,7 +262,7 @@ func (c Config) classes() int {
 // codeWidth is the length of a code with its label.
 func codeWidth(latent, classes int) int { return latent + classes }
 
-// train is the critic's training as sgd knows it.
+// train returns the critic's training configuration for package sgd.
 func (c Config) train() sgd.Config {
 	t := c.Train
 	if c.Clipping.on() && t.ClipNorm == 0 && t.Clip == nil {

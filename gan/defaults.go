@@ -11,18 +11,17 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// What the rules aim at; docs/defaults.md has the grids.
+// Targets of the default rules; docs/defaults.md has the measurements.
 const (
-	usualSteps    = 1000 // of the critic, which its width is chosen for
+	usualSteps    = 1000 // of the critic, for which its width is chosen
 	leastSteps    = 100
 	mostSteps     = 4000
 	marginalShare = 0.6
 	mostSeconds   = 240 // of critic steps
 )
 
-// chosen is the configuration with everything that may be left open decided by rules, where a
-// Nominal size is given, and without one as it is. The order of choices is that in which each
-// depends on the ones before.
+// chosen returns the configuration with its open fields set by the default rules if Nominal
+// is given, and unchanged otherwise. Each choice depends on the ones before it.
 func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
 		return c.withoutMarginals(), nil
@@ -72,16 +71,17 @@ func (c *Config) chooseNetworks(t defaults.Task) {
 	if c.Critic == nil {
 		c.Critic = models.MLP{Hidden: []int{width}, Activation: models.LeakyReLU}
 		c.choices.Add("Critic", c.Critic, fmt.Sprintf(
-			"the widest that noise lets a record of %d numbers train for %d steps", dim, usualSteps))
+			"the widest that noise permits for records of %d numbers and %d steps", dim, usualSteps))
 	}
 	if c.Generator == nil {
 		c.Generator = models.MLP{Hidden: []int{max(2*width, 64), max(2*width, 64)}, BatchNorm: true}
-		c.choices.Add("Generator", c.Generator, "twice the critic's width: it costs nothing")
+		c.choices.Add("Generator", c.Generator,
+			"twice the critic's width: the generator costs no privacy")
 	}
-	defaults.Fill(&c.choices, &c.Latent, latent, "Latent", "codes cost nothing")
+	defaults.Fill(&c.choices, &c.Latent, latent, "Latent", "codes cost no privacy")
 	if c.Schema.Kind() == records.MixedTable && c.Penalty == 0 {
 		defaults.Fill(&c.choices, &c.Loss, models.Logistic, "Loss",
-			"fakes of tables can then be drawn level by level, as records are")
+			"permits fakes of tables with drawn levels")
 		defaults.Fill(&c.choices, &c.Drawn, c.Loss != models.Wasserstein, "Drawn",
 			"records have levels, not probabilities")
 	}
@@ -90,7 +90,7 @@ func (c *Config) chooseNetworks(t defaults.Task) {
 func (c *Config) chooseMarginals(t defaults.Task) {
 	bins := t.Features(max(c.classes(), 1)*len(c.Schema.Columns()), 0.5, 16, 96)
 	defaults.Fill(&c.choices, &c.Marginals, &Marginals{Share: marginalShare, Bins: bins}, "Marginals",
-		"columns are known far better from counts than from gradients")
+		"counts describe columns far better than gradients")
 }
 
 func (c *Config) chooseTraining(t defaults.Task) {
@@ -101,15 +101,15 @@ func (c *Config) chooseTraining(t defaults.Task) {
 		most = min(most, int(mostSeconds/step.Seconds))
 	}
 	defaults.Fill(&c.choices, &c.Train.Steps, t.Steps(parameters, leastSteps, max(most, leastSteps)),
-		"Train.Steps", fmt.Sprintf("as many as noise lets %.0f parameters take, from %d to %d",
+		"Train.Steps", fmt.Sprintf("as many as noise permits for %.0f parameters, from %d to %d",
 			parameters, leastSteps, max(most, leastSteps)))
 	batch := t.Batch(c.Train.Steps, 64, 1000)
 	defaults.Fill(&c.choices, &c.Train.SamplingProbability, t.Rate(batch),
 		"Train.SamplingProbability",
-		fmt.Sprintf("batches of %.0f: larger ones take time, smaller ones noise", batch))
+		fmt.Sprintf("batches of %.0f: larger ones take more time, smaller ones add noise", batch))
 	if c.Train.ClipNorm == 0 && !c.Clipping.on() {
 		defaults.Fill[sgd.Clip](&c.choices, &c.Train.Clip, sgd.Normalize{}, "Train.Clip",
-			"no norm to choose")
+			"needs no clip norm")
 	}
 	defaults.Fill(&c.choices, &c.Train.NominalBatch,
 		c.Train.SamplingProbability*float64(t.Nominal), "Train.NominalBatch",
@@ -122,14 +122,15 @@ func (c *Config) chooseTraining(t defaults.Task) {
 	defaults.Fill(&c.choices, &c.Train.Optimizer, adam(critic), "Train.Optimizer",
 		"scales of gradients do not matter to it")
 	defaults.Fill(&c.choices, &c.GeneratorOptimizer, adam(rate), "GeneratorOptimizer",
-		"slower than a noisy critic wanders")
+		"slower than the random walk of a noisy critic")
 	defaults.Fill(&c.choices, &c.CriticSteps, critics, "CriticSteps",
-		"a noisy critic needs time")
-	defaults.Fill(&c.choices, &c.Average, 0.99, "Average", "noise averages out, and it costs nothing")
-	defaults.Fill(&c.choices, &c.GeneratorBatch, 256, "GeneratorBatch", "fakes cost time alone")
+		"a noisy critic needs more steps")
+	defaults.Fill(&c.choices, &c.Average, 0.99, "Average",
+		"averaging reduces noise and costs no privacy")
+	defaults.Fill(&c.choices, &c.GeneratorBatch, 256, "GeneratorBatch", "fakes cost time only")
 }
 
-// criticParameters is the number of the critic's parameters, or a guess where it is not known.
+// criticParameters returns the number of the critic's parameters, or an estimate if it is unknown.
 func (c Config) criticParameters() float64 {
 	if n := c.criticSize(); n > 0 {
 		return float64(n)
@@ -137,7 +138,7 @@ func (c Config) criticParameters() float64 {
 	return 1e5
 }
 
-// generatorSize is that of the generator's.
+// generatorSize returns the number of the generator's parameters.
 func (c Config) generatorSize() float64 {
 	if s, ok := c.Generator.(models.GeneratorSizer); ok {
 		params, _ := s.GeneratorSize(codeWidth(c.Latent, c.classes()), nil)
@@ -153,7 +154,7 @@ func (c Config) stepOperations(batch float64) float64 {
 	return c.criticParameters()*(6*batch+6*fakes+60) + c.generatorSize()*2*fakes
 }
 
-// cost is what the run is predicted to take.
+// cost predicts the run's time and memory.
 func (c Config) cost(t defaults.Task) defaults.Cost {
 	batch := c.Train.SamplingProbability * float64(t.Nominal)
 	fakes := float64(max(c.GeneratorBatch, 256))

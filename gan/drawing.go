@@ -20,7 +20,7 @@ func newDrawing(be device.Backend, c Config) *drawing {
 	return &drawing{be: be, blocks: network.TableBlocks(c.Schema)}
 }
 
-// show draws the levels of each row, in place; none leaves rows as they are.
+// show draws the levels of each row, in place; a nil drawing leaves rows unchanged.
 func (d *drawing) show(rng *rand.Rand, x device.Matrix) {
 	if d == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// modelHeader is everything a generator consists of but its numbers.
+// modelHeader is a generator without its numbers.
 type modelHeader struct {
 	Schema       records.Schema  `json:"schema"`
 	Generator    json.RawMessage `json:"generator"`
@@ -45,10 +45,10 @@ func (m *Model) Encode() (*synth.File, error) {
 	return f, err
 }
 
-// readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there
-// are before anything is allocated for them.
+// readModel rebuilds a generator. Sizes in the header are checked against the bytes present
+// before anything is allocated for them.
 //
-// Errors: synth.ErrFormat for whatever Encode would not have written.
+// Errors: synth.ErrFormat for anything that Encode does not write.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h modelHeader
 	if err := f.Decode(&h); err != nil {
@@ -76,7 +76,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	return m, nil
 }
 
-// checkReleased judges the part of a configuration that a generator keeps.
+// checkReleased checks the part of a configuration that a generator keeps.
 func (c Config) checkReleased() error {
 	if err := c.Schema.Validate(); err != nil {
 		return err

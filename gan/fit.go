@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// run is one fit at work.
+// run is a fit in progress.
 type run struct {
 	*synth.Run
 	config Config
@@ -29,10 +29,10 @@ type run struct {
 	learner *learner
 	critics *criticNetwork
 	told    *distributions // released; nil without Marginals
-	done    int            // critic steps behind the parameters
+	done    int            // critic steps taken
 }
 
-// newRun builds everything that may fail for public reasons.
+// newRun builds everything that can fail for public reasons.
 func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 	r := &run{Run: on, config: c, source: rand.NewPCG(c.Seed, 0x67616e),
 		pace: pace{rule: c.Frequency, Critic: c.CriticSteps}}
@@ -49,6 +49,9 @@ func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 	}
 	r.learner = newLearner(on.Backend, r.critic, generator, c)
 	r.net = r.network(generator)
+	if c.Schema.RowsPerPerson() > 0 {
+		opts = append(opts, sgd.WithPersons())
+	}
 	r.trainer, err = sgd.New(c.train(), r.net, on.Ledger, append(opts, sgd.WithBackend(on.Backend))...)
 	if err != nil {
 		return nil, fmt.Errorf("gan: %w", err)
@@ -56,7 +59,7 @@ func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 	return r, nil
 }
 
-// network is the critic with what its loss and its clip need.
+// network returns the critic with what its loss and its clipping need.
 func (r *run) network(generator models.Generator) models.Network {
 	n := &criticNetwork{config: r.config, be: r.Backend, critic: r.critic,
 		fakes: newMaker(r.Backend, generator, r.config),
@@ -102,8 +105,8 @@ func firstBound(t sgd.Config) float64 {
 	return t.ClipNorm
 }
 
-// begin goes on from the checkpoint's state. Without one it trains on public records, which the
-// checkpoint keeps before the first private draw.
+// begin resumes from the checkpoint's state. Without one it trains on public records; the
+// checkpoint stores the result before the first private draw.
 func (r *run) begin(ctx context.Context) error {
 	if err := r.marginals(ctx); err != nil {
 		return err
@@ -121,7 +124,7 @@ func (r *run) begin(ctx context.Context) error {
 	if err := r.rehearse(ctx); err != nil {
 		return err
 	}
-	r.Keep(r.state) // from here on: half a warm start is nothing to go on from
+	r.Keep(r.state) // from here on: a partial warm start is not resumed
 	if r.config.WarmSteps > 0 {
 		if err := r.Save(); err != nil {
 			return err
@@ -130,7 +133,7 @@ func (r *run) begin(ctx context.Context) error {
 	return r.Preview(0, r.model)
 }
 
-// steps runs the critic's private steps and a generator's after every few.
+// steps runs the critic's private steps, with a generator step after every few.
 func (r *run) steps(ctx context.Context) error {
 	if r.Allowance(PurposeCritic).Remaining() == 0 {
 		return nil // a run that was complete

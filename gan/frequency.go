@@ -1,19 +1,19 @@
 package gan
 
-// pace says when a generator step is due.
+// pace decides when a generator step is due.
 type pace struct {
 	rule     Frequency
 	Critic   int     `json:"critic"`   // critic steps for each generator step
 	Since    int     `json:"since"`    // critic steps since the last generator step
 	Waited   int     `json:"waited"`   // generator steps at this rate
 	Accuracy float64 `json:"accuracy"` // moving average of the critic's accuracy on fakes
-	Seen     int     `json:"seen"`     // critic steps that went into it
+	Seen     int     `json:"seen"`     // critic steps included in Accuracy
 }
 
-// accuracyDecay is the source's.
+// accuracyDecay is the value of the source.
 const accuracyDecay = 0.99
 
-// note takes in the accuracy of one critic step.
+// note adds the accuracy of one critic step.
 func (p *pace) note(share float64) {
 	p.Seen++
 	keep := min(accuracyDecay, float64(p.Seen-1)/float64(p.Seen))

@@ -53,7 +53,7 @@ func (l *learner) step(rng *rand.Rand) {
 	n := float64(len(l.labels))
 	l.maker.Labels(rng, -1, l.labels)
 	x := l.net.Forward(l.maker.Draw(rng, l.labels))
-	if l.drawn != nil { // the generator's own records stay what its backward pass starts from
+	if l.drawn != nil { // the generator's own records remain the input of its backward pass
 		l.be.Apply(device.Identity, l.shown, x)
 		x = l.shown
 		l.drawn.show(rng, x)
@@ -87,8 +87,8 @@ func (l *learner) follow() {
 	}
 }
 
-// release copies the generator, averaged if it is, into a network of its own, whose batch norm sees
-// what its layers do now.
+// release copies the generator, or its average, into another network and recomputes the statistics
+// of batch norm.
 func (l *learner) release(into models.Generator, c Config) error {
 	if l.decay == 0 {
 		l.be.Upload(into.Params().Flat, l.params)

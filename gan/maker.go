@@ -14,7 +14,7 @@ func newMaker(be device.Backend, net models.Generator, c Config) *network.Maker 
 		Net: net, Choice: choiceOf(c, c.ClassWeights)}
 }
 
-// choiceOf says how often classes are drawn: all alike without weights.
+// choiceOf returns the distribution of classes: uniform without weights.
 func choiceOf(c Config, weights []float64) network.Choice {
 	if weights == nil {
 		weights = slices.Repeat([]float64{1}, c.classes())

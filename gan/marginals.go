@@ -16,9 +16,9 @@ import (
 // Marginals releases, before training, how the values of every column of a table are distributed in
 // every class. The rest is post-processing: both networks see a number by its rank in the released
 // distribution of all classes together, classes are generated as often as they were released, the
-// generator starts at the released distributions, and what it makes is set back to them when it is
-// trained: levels by shifting their logits, numbers by their ranks. Critic steps then spend their
-// noise on what occurs together. It is this library's own addition to the system of the paper.
+// generator starts at the released distributions, and its output is reset to them after training:
+// levels by shifting their logits, numbers by their ranks. Critic steps then spend their noise on
+// dependence between columns. The paper has no such stage.
 //
 // Guarantee: one Gaussian release of NoiseMultiplier. A record is in one cell of every column, of
 // its own class: with m columns the counts have sensitivity √m under add-or-remove-one and √(2m)
@@ -26,10 +26,10 @@ import (
 type Marginals struct {
 	// of ε for this stage alone, where the noise is to be found by Plan
 	Share           float64 `json:"share,omitempty"`
-	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to have it found
-	// of a number, its ends apart; 0 for 64
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to calibrate it
+	// of a number, without its two ends; 0 means 64
 	Bins int `json:"bins,omitempty"`
-	// Off has none released where a Nominal size would have them chosen.
+	// Off releases none, even if Nominal is set.
 	Off bool `json:"-"`
 }
 
@@ -56,19 +56,19 @@ func (c Config) validateMarginals(k *param.Checker) {
 	const path = "gan.Marginals."
 	if m.NoiseMultiplier == 0 {
 		k.OK(m.Share > 0 && m.Share < 1, path+"Share", m.Share,
-			"the part of ε for the distributions, between 0 and 1, or a NoiseMultiplier")
+			"the fraction of ε for the distributions, in (0, 1), or a NoiseMultiplier instead")
 	} else {
 		k.OK(m.Share == 0, path+"Share", m.Share,
-			"zero where a NoiseMultiplier is given: one of them decides")
+			"zero if NoiseMultiplier is given")
 		k.OK(m.NoiseMultiplier > 0 && !math.IsInf(m.NoiseMultiplier, 0), path+"NoiseMultiplier",
-			m.NoiseMultiplier, "a positive finite number, or 0 to have it found")
+			m.NoiseMultiplier, "a positive finite number, or 0 to calibrate it")
 	}
 	k.OK(m.Bins >= 0 && m.Bins <= mostBins, path+"Bins", m.Bins,
 		"a number of bins up to 4096, or 0 for the default")
 	k.OK(c.Schema.Kind() == records.MixedTable, "gan.Config.Marginals", c.Schema.String(),
-		"none: they are of tables")
+		"nil: only tables have marginals")
 	k.OK(c.WarmSteps == 0, "gan.Config.WarmSteps", c.WarmSteps,
-		"zero: Marginals are what the generator starts at")
+		"zero: with Marginals the generator starts at the released distributions")
 }
 
 func (m *Marginals) stage() synth.Stage {
@@ -95,13 +95,15 @@ func (c *Config) calibrateMarginals() error {
 type marginalSums struct {
 	cells   cells
 	classes int
+	persons bool // rows count for shares
 	std     float64
 	sum     *mechanism.FixedSum
 }
 
 // newMarginalSums states the noise: a record adds 1 to one cell of each of m columns.
 func newMarginalSums(c Config) *marginalSums {
-	m := &marginalSums{cells: newCells(c.Schema, c.Marginals.bins()), classes: max(c.classes(), 1)}
+	m := &marginalSums{cells: newCells(c.Schema, c.Marginals.bins()), classes: max(c.classes(), 1),
+		persons: c.Schema.RowsPerPerson() > 0}
 	sensitivity := math.Sqrt(float64(len(m.cells.columns))) *
 		mechanism.HistogramSensitivity(c.Budget.Relation)
 	m.std = c.Marginals.NoiseMultiplier * sensitivity
@@ -110,9 +112,11 @@ func newMarginalSums(c Config) *marginalSums {
 
 func (m *marginalSums) size() int { return m.classes * m.cells.total }
 
-// add counts every record once in each column of its class.
+// add counts every record once in each column of its class, or every row of a person for its share:
+// see records.RowsOf.
 func (m *marginalSums) add(ctx context.Context, data records.Data) error {
-	m.sum = mechanism.NewFixedSum(m.size(), mechanism.GridFor(m.std))
+	m.sum = mechanism.NewFixedSum(m.size(), mechanism.CountGrid(m.std, m.persons))
+	data, shares := records.RowsOf(data)
 	var b device.Batch
 	for lo := 0; lo < data.Len(); lo += marginalChunk {
 		if err := ctx.Err(); err != nil {
@@ -126,7 +130,7 @@ func (m *marginalSums) add(ctx context.Context, data records.Data) error {
 			}
 			row := b.Dense.Row(i)
 			for _, col := range m.cells.columns {
-				m.sum.AddInt(class*m.cells.total+col.first+col.cell(row), 1)
+				m.sum.AddShare(class*m.cells.total+col.first+col.cell(row), shares.Of(lo+i))
 			}
 		}
 	}
@@ -159,7 +163,7 @@ func (r *run) marginals(ctx context.Context) error {
 	return nil
 }
 
-// weigh generates classes as often as they were released, unless the configuration says how often.
+// weigh sets class frequencies to the released ones, unless the configuration sets them.
 func (r *run) weigh(proportions []float64) {
 	if r.config.ClassWeights != nil || r.config.classes() == 0 {
 		return
@@ -169,7 +173,7 @@ func (r *run) weigh(proportions []float64) {
 	r.learner.maker.Choice = choiceOf(r.config, proportions)
 }
 
-// distributions are what was released, as probabilities.
+// distributions holds the released distributions, as probabilities.
 type distributions struct {
 	cells       cells
 	proportions []float64   // of classes
@@ -177,8 +181,9 @@ type distributions struct {
 	pooled      []float64   // of all classes together
 }
 
-// newDistributions makes the best of noisy counts. A column's counts add up to the number of the
-// class's records: every column tells it, the better the fewer cells it has.
+// newDistributions estimates distributions from noisy counts. A column's counts add up to the
+// number of the class's records; all columns estimate it, more exactly the fewer cells they
+// have.
 func newDistributions(l cells, classes int, noisy []float64, std float64) *distributions {
 	d := &distributions{cells: l, pooled: make([]float64, l.total)}
 	sizes := make([]float64, classes)

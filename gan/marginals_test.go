@@ -169,7 +169,7 @@ func TestSettled(t *testing.T) {
 }
 
 // TestRanksAreOfRecordsAlone: a record's ranks are those that it has in a batch of its own,
-// wherever it stands among whatever others.
+// whatever its position and the other records.
 func TestRanksAreOfRecordsAlone(t *testing.T) {
 	s := mixedTable(t)
 	l := newCells(s, 5)

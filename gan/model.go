@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is what a run releases: the generator. It holds nothing else, and everything done with it
-// is free. It is safe for concurrent use. See [synth.Model].
+// A Model is the released generator network. It holds nothing else, and using it costs no privacy.
+// It is safe for concurrent use. See [synth.Model].
 type Model struct {
 	config  Config // Schema, Generator, Latent, IgnoreLabels and ClassWeights alone
 	backend device.Backend
@@ -20,8 +20,8 @@ type Model struct {
 	settled *settled // nil without Marginals
 }
 
-// model is the generator as it is, in a network of its own: that of the run has made fakes for
-// private labels.
+// model returns a copy of the generator in a new network: the run's own network has made fakes
+// for private labels.
 func (r *run) model() (synth.Model, error) {
 	be := r.ReleaseBackend()
 	net, err := r.config.newGenerator(be)
@@ -48,8 +48,8 @@ func (m *Model) made() error {
 	return nil
 }
 
-// Schema is the schema of the synthetic records, with the real ones' labels if the networks know
-// them.
+// Schema returns the schema of the synthetic records, with the real ones' labels if the networks
+// see them.
 func (m *Model) Schema() records.Schema {
 	if m == nil {
 		return records.Schema{}
@@ -60,7 +60,7 @@ func (m *Model) Schema() records.Schema {
 	return m.config.Schema
 }
 
-// Latent is the number of coordinates of a code, the label's not counted.
+// Latent returns the number of coordinates of a code, without the label.
 func (m *Model) Latent() int {
 	if m == nil {
 		return 0
@@ -94,8 +94,8 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	}}, nil
 }
 
-// Generate makes the record of every code with its label, as numbers in [0,1] (tables:
-// probabilities of levels), for those who need to know which code a record came from.
+// Generate makes the record of every code and label, as numbers in [0, 1] (tables:
+// probabilities of levels), for callers that need to know the code of each record.
 //
 // Shapes: codes has rows of Latent numbers, labels one entry a row or nil where the model knows
 // none, dst rows of the schema's Dim.
@@ -111,7 +111,7 @@ func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix)
 		dst.Cols, fmt.Sprintf("as many host rows of %d numbers", m.net.Dim()))
 	known := m.config.classes() > 0
 	k.OK((labels != nil) == known && (!known || len(labels) == codes.Rows),
-		"gan.Model.Generate.labels", len(labels), "one a row, or nil where the model knows none")
+		"gan.Model.Generate.labels", len(labels), "one label per row, or nil if the model has no labels")
 	if k.Err() != nil || codes.Rows == 0 {
 		return k.Err()
 	}

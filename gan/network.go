@@ -12,12 +12,12 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// criticNetwork is the critic as package sgd trains it, against a generator that stands still
-// during a critic step.
+// criticNetwork is the critic in the form that package sgd trains, against a generator that
+// is fixed during a critic step.
 //
 // Guarantee: a record's gradient is a function of the record, its label and key and of released
-// parameters: its own fake comes from its key, in the generator's inference mode, which mixes no
-// codes.
+// parameters: its own fake comes from its key, in the generator's inference mode, which does not
+// mix codes.
 type criticNetwork struct {
 	config Config
 	be     device.Backend
@@ -27,10 +27,10 @@ type criticNetwork struct {
 	mix    []float32
 }
 
-// Dim is the number of coordinates of a record.
+// Dim returns the number of coordinates of a record.
 func (n *criticNetwork) Dim() int { return n.critic.Dim() }
 
-// Params are the critic's.
+// Params returns the critic's.
 func (n *criticNetwork) Params() device.Params { return n.critic.Params() }
 
 // Gradients are those of the critic's loss of records.
@@ -123,10 +123,10 @@ func (p *publicRecords) norms(n *criticNetwork) []float64 {
 	return floored(means, p.scale)
 }
 
-// fakeLoss is the public half of the losses whose fakes belong to no record.
+// fakeLoss is the public half of the losses in which fakes are separate from records.
 //
-// Fakes are clipped to the norms that records are clipped to: not for privacy, which they do not
-// touch, but because a half that is clipped cannot hold its own against one that is not.
+// Fakes are clipped to the same norms as records, not for privacy, but because an unclipped half
+// would dominate a clipped one.
 type fakeLoss struct {
 	*criticNetwork
 	rng      *rand.Rand
@@ -138,7 +138,7 @@ type fakeLoss struct {
 	scores   []float64
 	squares  [][]float64
 	weights  [][]float32
-	accuracy func(share float64) // is told what share of the fakes was known
+	accuracy func(share float64) // receives the fraction of fakes that the critic recognised
 }
 
 // AddPublicGradient adds the mean gradient of fakes.

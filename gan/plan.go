@@ -19,22 +19,22 @@ import (
 
 const system = "gan"
 
-// PurposeCritic is the purpose under which critic steps are on the ledger: all that costs anything.
+// PurposeCritic is the purpose of critic steps on the ledger.
 const PurposeCritic = "critic step"
 
 // StageWarm is the stage of training on public records in reports of progress. It costs nothing.
 const StageWarm = "warm start"
 
-// A Plan is a Config with the noise multiplier decided, and the bill. See [synth.Plan].
+// A Plan is a Config with the noise multiplier chosen, and its price. See [synth.Plan].
 type Plan struct {
 	synth.Program
 	Config Config
 }
 
-// System reads this system's plans and generators back.
+// System reads back the plans and generators of this package.
 func System() synth.System { return synth.System{Name: system, Plan: readPlan, Model: readModel} }
 
-// Plan decides what the configuration leaves open and adds up the bill.
+// Plan chooses what the configuration leaves open and prices all stages.
 //
 // Guarantee: the events of the plan are the ones that Fit reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
@@ -68,7 +68,7 @@ func (c Config) Plan() (*Plan, error) {
 	return &Plan{p, c.cloned()}, nil
 }
 
-// cloned is the configuration with lists of its own.
+// cloned returns a copy of the configuration that shares no lists.
 func (c Config) cloned() Config {
 	if c.Marginals != nil {
 		m := *c.Marginals
@@ -78,7 +78,7 @@ func (c Config) cloned() Config {
 	return c
 }
 
-// stages are the lines of the bill, in the order in which they are carried out.
+// stages returns the stages in the order in which they run.
 func (c Config) stages(z float64) (list []synth.Stage) {
 	if c.Marginals != nil {
 		list = append(list, c.Marginals.stage())
@@ -91,12 +91,12 @@ func (c Config) stages(z float64) (list []synth.Stage) {
 
 // MarshalJSON writes the plan: its public parameters with the noise multiplier, and the bill.
 //
-// Errors: *param.Error for the zero value; public records, which JSON is no place for; an
+// Errors: *param.Error for the zero value; public records, which JSON cannot hold; an
 // architecture that cannot be written.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	if p != nil && p.Config.Public != nil {
 		return nil, errors.New("gan: a plan with public records cannot be written:" +
-			" write its other fields, and give them to it again")
+			" write its other fields, and set Public again after reading")
 	}
 	return p.program().MarshalJSON()
 }
@@ -110,8 +110,12 @@ func (c Config) noise() []float64 {
 	return list
 }
 
-// work is what the system adds to a plan.
+// work implements synth.Work.
 type work struct{ config Config }
+
+// TakesPersons says that rows count for their share of a person, and that training samples and
+// clips persons.
+func (w work) TakesPersons() {}
 
 func (w work) Title() string {
 	c := w.config
@@ -122,7 +126,7 @@ func (w work) Title() string {
 func (w work) Notes() []string {
 	c := w.config
 	notes := []string{
-		fmt.Sprintf("generator steps, one for %d critic steps, cost nothing", c.CriticSteps)}
+		fmt.Sprintf("generator steps, one for every %d critic steps, cost no privacy", c.CriticSteps)}
 	if c.WarmSteps > 0 {
 		notes = append(notes,
 			fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
@@ -137,11 +141,11 @@ type configJSON struct {
 	Critic    json.RawMessage `json:"critic"`
 	Generator json.RawMessage `json:"generator"`
 	Public    string          `json:"public,omitempty"`
-	// what rules chose, for who reads the plan
+	// what the default rules chose, for readers of the plan
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
-// Parts are what the caller may define.
+// Parts returns the parts that the caller may define.
 func (w work) Parts() []any { return []any{w.config.Critic, w.config.Generator} }
 
 func (w work) Config() (json.RawMessage, error) {
@@ -157,7 +161,7 @@ func (w work) Config() (json.RawMessage, error) {
 	return json.Marshal(j)
 }
 
-// readPlan makes a plan again of what Config wrote.
+// readPlan rebuilds a plan from what Config wrote.
 func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	var j configJSON
 	if err := saved.Decode(&j); err != nil {
@@ -182,15 +186,15 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	return synth.PlanOf(c.Plan())
 }
 
-// checkNamed holds both networks to the limits of what is read.
+// checkNamed checks both networks against the limits of reading.
 func (c Config) checkNamed(saved synth.SavedPlan) error {
 	critic := network.CheckNamed(saved, "the critic", c.Critic, c.criticSize)
 	return errors.Join(critic,
 		network.CheckNamedGenerator(saved, c.Generator, codeWidth(c.Latent, c.classes())))
 }
 
-// Judge refuses private records that are declared public, and networks that the backend or the
-// trainer refuses.
+// Judge returns an error if private records are declared public, or if the backend or the
+// trainer does not support the networks.
 func (w work) Judge(r *synth.Run) error {
 	if c := w.config; c.Public != nil && r.Data != nil && records.Overlap(c.Public, r.Data) {
 		return param.New("gan.Config.Public", "the private records", "public records")

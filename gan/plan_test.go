@@ -53,7 +53,7 @@ func TestPlanJSON(t *testing.T) {
 	}
 }
 
-// TestHostilePlans: a plan that nobody can carry out is an error and not a nil plan.
+// TestHostilePlans: a plan that cannot be carried out is an error and not a nil plan.
 func TestHostilePlans(t *testing.T) {
 	text, err := json.Marshal(mustPlan(t, small(records.Interval(5, 0, 1), 0)))
 	if err != nil {

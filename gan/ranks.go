@@ -5,8 +5,8 @@ import (
 )
 
 // rank moves the numbers of a batch to their ranks in the released distribution of all classes
-// together. A record's ranks depend on itself and on what was released alone. None leaves the batch
-// as it is.
+// together. A record's ranks depend on the record and on released values only. A nil distributions
+// leaves the batch unchanged.
 func (d *distributions) rank(m device.Matrix) {
 	if d == nil {
 		return
@@ -25,7 +25,7 @@ func (d *distributions) rankRow(row []float32) {
 	}
 }
 
-// snap moves ranks to those that records have: cells of one number have one.
+// snap moves ranks to those that records can have: a cell of one number has one rank.
 func (d *distributions) snap(row []float32) {
 	for _, col := range d.cells.columns {
 		if !col.ranked() || col.Width == 2 && row[col.Offset+1] >= 0.5 {
@@ -42,8 +42,8 @@ func (d *distributions) snap(row []float32) {
 // within is a column's part of a distribution.
 func (c column) within(p []float64) []float64 { return p[c.first : c.first+c.n] }
 
-// moments are, for a class, the means of what both networks see, and of their squares where a
-// number is seen.
+// moments returns, for a class, the means of the networks' input coordinates, and for numbers
+// those of their squares.
 func (d *distributions) moments(class, dim int) (mean, square []float64) {
 	mean, square = make([]float64, dim), make([]float64, dim)
 	for _, col := range d.cells.columns {

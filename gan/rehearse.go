@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Before its first critic the generator is moved until, class by class, the means of what it makes
-// are those that were released, and so are the mean squares of numbers: post-processing.
+// Before the first critic step the generator is trained until, in every class, its means match the
+// released ones, and the mean squares of numbers too: post-processing.
 const (
 	rehearsals      = 300
 	rehearsalBatch  = 256
@@ -80,7 +80,7 @@ func (t moments) gradient(delta, flat []float32, first, classes int) {
 	}
 }
 
-// settleAverage has the average begin where the parameters are.
+// settleAverage sets the average to the current parameters.
 func (l *learner) settleAverage() {
 	if l.average != nil {
 		copy(l.average, l.params)

@@ -14,21 +14,21 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// settled sets what a generator states about the rows of a table to the released distributions of
-// their class. All of it is post-processing.
+// settled adjusts the output of a generator of tables to the released distributions of each
+// class. It is post-processing.
 type settled struct {
 	bins   int // of numbers
 	cells  cells
 	of     [][]float64 // a class: the probabilities of its cells
 	shifts [][]float64 // a class, a coordinate: what is added to the logits of its levels
-	knots  [][]float64 // a class: quantiles of what the generator states, ranked columns in order
+	knots  [][]float64 // a class: quantiles of the generator's output, for the ranked columns in order
 }
 
 const (
 	quantiles    = 65   // of a ranked column, evenly spaced
 	settleDraws  = 2048 // records of every class at which both are worked out
 	settleRounds = 12   // of fitting shifts
-	settleReach  = 20   // beyond which no logit is shifted
+	settleReach  = 20   // largest shift of a logit
 )
 
 // settle fits shifts and quantiles to a generator.
@@ -199,7 +199,7 @@ func (s *settled) draw(rng *rand.Rand, flat []float32, labels []int32) {
 	network.Levels(rng, blocks, flat)
 }
 
-// rankAmong is where a number lies among quantiles, from 0 to 1.
+// rankAmong returns the position of a number among quantiles, from 0 to 1.
 func rankAmong(knots []float64, x float64) float64 {
 	first, _ := slices.BinarySearch(knots, x)
 	last := first
@@ -242,7 +242,7 @@ func (s *settled) sections() []synth.Section {
 // Errors: synth.ErrFormat.
 func readSettled(f *synth.File, schema records.Schema, bins, classes int) (*settled, error) {
 	if bins < 1 || bins > mostBins || schema.Kind() != records.MixedTable {
-		return nil, errors.New("distributions of what is no table")
+		return nil, errors.New("distributions, but the records are not a table")
 	}
 	s := &settled{bins: bins, cells: newCells(schema, bins)}
 	ranked := 0
@@ -262,7 +262,7 @@ func readSettled(f *synth.File, schema records.Schema, bins, classes int) (*sett
 		}
 		for _, v := range flat {
 			if !(v >= lo && v <= hi) {
-				return nil, synth.Malformed(errors.New("numbers that no run writes: " + name))
+				return nil, synth.Malformed(errors.New("values that no run writes: " + name))
 			}
 		}
 		for c := range classes {

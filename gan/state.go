@@ -10,14 +10,14 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// stateHeader is a run between two critic steps, but for its numbers: released values, public
-// randomness and counts.
+// stateHeader is a run's state between two critic steps, without its numbers: released
+// values, public randomness and counts.
 type stateHeader struct {
-	Done    int         `json:"done"`    // critic steps behind the state
+	Done    int         `json:"done"`    // critic steps taken
 	Learned int         `json:"learned"` // generator steps
 	Pace    pace        `json:"pace"`
 	Bound   float64     `json:"bound"`            // of fakes
-	Groups  []sgd.Group `json:"groups,omitempty"` // that are kept from the first step
+	Groups  []sgd.Group `json:"groups,omitempty"` // kept from the first step
 }
 
 // parts are the numbers of a run. Those of the critic come before its trainer, which looks at them.
@@ -34,7 +34,7 @@ func (r *run) parts() []synth.Part {
 	}
 }
 
-// state is what a checkpoint keeps of the run.
+// state returns the state that a checkpoint stores.
 func (r *run) state() (*synth.File, error) {
 	h := stateHeader{Done: r.done, Learned: r.learner.steps, Pace: r.pace}
 	if r.loss != nil {
@@ -49,7 +49,7 @@ func (r *run) state() (*synth.File, error) {
 // keepsGroups reports whether later steps need the clip groups of earlier ones.
 func (r *run) keepsGroups() bool { return r.config.Clipping.Adaptive && r.config.Clipping.Kept }
 
-// restore goes on from a state of the same plan.
+// restore resumes from the state of a run of the same plan.
 //
 // Errors: synth.ErrFormat.
 func (r *run) restore(f *synth.File) error {
@@ -76,7 +76,7 @@ func (r *run) restore(f *synth.File) error {
 	return nil
 }
 
-// checkHeader refuses numbers that no run has written.
+// checkHeader refuses values that no run writes.
 func (r *run) checkHeader(h stateHeader) error {
 	var k param.Checker
 	const path = "gan.checkpoint."
@@ -94,7 +94,7 @@ func (r *run) checkHeader(h stateHeader) error {
 	return k.Err()
 }
 
-// checkGroups wants each of a number of blocks in one group.
+// checkGroups checks that every block is in exactly one group.
 func checkGroups(k *param.Checker, path string, groups []sgd.Group, blocks int) {
 	seen := make([]bool, blocks)
 	left := blocks

@@ -12,8 +12,8 @@ type unit struct {
 	flat  []float32
 }
 
-// shrunk is the batch in [0,1], copied if it has to be, since it is the caller's. A record depends
-// on itself alone.
+// shrunk returns the batch scaled to [0, 1], in a copy if needed, since the caller owns b. Each
+// row depends on itself only.
 func (u *unit) shrunk(b device.Batch) device.Batch {
 	if !u.Moves() && u.ranks == nil || b.Rows == 0 {
 		return b

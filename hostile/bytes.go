@@ -78,7 +78,7 @@ func changeBytes(rng *rand.Rand, b []byte, sound [][]byte) []byte {
 	return b
 }
 
-// splice puts a piece in the place of b[lo:hi].
+// splice puts a piece instead of b[lo:hi].
 func splice(b []byte, lo, hi int, piece []byte) []byte {
 	out := make([]byte, 0, len(b)+len(piece))
 	out = append(out, b[:lo]...)
@@ -86,7 +86,7 @@ func splice(b []byte, lo, hi int, piece []byte) []byte {
 	return append(out, b[hi:]...)
 }
 
-// changeNumber puts another number in the place of one that is written in digits.
+// changeNumber puts another number instead of one that is written in digits.
 func changeNumber(rng *rand.Rand, b []byte) []byte {
 	digit := func(c byte) bool { return c >= '0' && c <= '9' || c == '.' || c == '-' }
 	for lo := rng.IntN(len(b)); lo < len(b); lo++ {

@@ -73,7 +73,7 @@ func sortedKeys(m map[string]any) (keys []string) {
 	return keys
 }
 
-// other is a value to put in the place of one: most often one of its kind.
+// other is a value to put instead of one: most often one of its kind.
 func other(rng *rand.Rand, old any, all []place) any {
 	if rng.IntN(6) == 0 {
 		return pick(rng, all).value // of another place

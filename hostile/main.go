@@ -1,6 +1,6 @@
-// Command hostile gives every reader of the module inputs that somebody might have written to harm
-// it, and reports each that panics, hangs, or takes more memory or time than an input below 1 MB
-// may take.
+// Command hostile gives every reader of the module inputs that an attacker might have written to
+// harm it, and reports each that panics, hangs, or takes more memory or time than an input below 1
+// MB may take.
 //
 //	go run ./hostile                              10,000 inputs for each reader
 //	go run ./hostile -inputs 200000 -run plan     readers whose names match

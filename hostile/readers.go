@@ -12,6 +12,7 @@ import (
 	"io"
 	"strings"
 	"testing/fstest"
+	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -61,11 +62,36 @@ func schemas() (vectors, images, sets, table records.Schema, err error) {
 		records.Integer("n", 0, 5), records.Categorical("work", "a", "b", "c").WithAlias("a", "A"),
 		records.Ordinal("rank", "low", "mid", "high"), records.Flag("old", "no", "yes"),
 		records.Label("y", "<=50K", ">50K"))
+	if err != nil {
+		return vectors, images, sets, table, err
+	}
+	table = table.WithConstraints(records.Determines([]string{"work", "old"}, []string{"a", "no"}),
+		records.Within("age", 18, nil).OrMissing(), records.Ascending("n", "age"))
 	return records.Interval(3, -1, 2).WithLabels("a", "b"), records.Image(3, 2), records.Sets(40, 6),
 		table, err
 }
 
+// times is a table of the kinds of column that are no numbers and no declared levels.
+func times() (records.Schema, error) {
+	from := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	s, err := records.NewSchema(records.Identifier("id", records.Pattern("C-###")),
+		records.Datetime("at", from, from.AddDate(1, 0, 0), time.Second).WithMissing().
+			WithParts(records.MonthPart|records.HourPart),
+		records.Duration("stay", -time.Hour, time.Hour, time.Millisecond),
+		records.Integer("account", 0, 1<<60), records.Hashed("drug", 8, "aspirin"))
+	if err != nil {
+		return s, err
+	}
+	return s.WithConstraints(records.Unique("at"), records.Only("drug", "aspirin", "bucket-1"),
+		records.Within("at", from.AddDate(0, 1, 0), nil).Repaired(),
+		records.Combinations([]string{"account", "stay"}, []string{"5", "0.5"}).Repaired()), nil
+}
+
 const (
+	timeLines = "at,stay,account,drug\n2024-02-29T01:02:03Z,0.5,5,aspirin\n" +
+		"2024-05-06 07:08:09.5+02:00,1h30m,1152921504606846975,x\n,,,\n1709209801,-1,0,bucket-3\n"
+	timeObjects = "{\"id\":1,\"at\":\"2024-02-29\",\"stay\":-0.25,\"account\":7,\"drug\":null}\n" +
+		"{\"at\":1709209801,\"stay\":\"1m\",\"account\":9007199254740993,\"drug\":5}\n"
 	vectorLines = "0.5,1,-1,a\n2,0,nan,b\n\"0.25\",1e-3,-0,a\n,,,\n"
 	tableLines  = "age,n,work,rank,old,y\n39,2,a,low,no,<=50K\n,9,zz,mid,yes,>50K\n" +
 		"\"17\",0,\"A\",high,no,<=50K\n"
@@ -85,6 +111,10 @@ func recordReaders() ([]reader, error) {
 		}
 		return list
 	}
+	clocks, err := times()
+	if err != nil {
+		return nil, err
+	}
 	from := bytes.NewReader
 	csv := func(b []byte) error { return look(records.CSV{}.Read(from(b), vectors)) }
 	frame := func(b []byte) error { return look(records.CSV{Header: true}.ReadFrame(from(b), table)) }
@@ -96,6 +126,12 @@ func recordReaders() ([]reader, error) {
 		{"csv, packed", text(vectorLines), packed, csv},
 		{"frame", text(tableLines), anyBytes, frame},
 		{"frame, packed", text(tableLines), packed, frame},
+		{"frame of times", text(timeLines), anyBytes, func(b []byte) error {
+			return look(records.CSV{Header: true}.ReadFrame(from(b), clocks))
+		}},
+		{"objects of times", text(timeObjects), anyBytes, func(b []byte) error {
+			return look(records.JSONLines{}.ReadFrame(from(b), clocks))
+		}},
 		{"frames", text(tableLines), anyBytes, func(b []byte) error {
 			for _, err := range (records.CSV{Header: true}).Stream(from(b), table, 100) {
 				if err != nil {
@@ -220,6 +256,10 @@ func documentReaders() ([]reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	clocks, err := times()
+	if err != nil {
+		return nil, err
+	}
 	ledger, events, err := books()
 	if err != nil {
 		return nil, err
@@ -259,7 +299,7 @@ func documentReaders() ([]reader, error) {
 	}
 	var list []reader
 	for _, f := range []form{
-		{"schema", []any{vectors, images, sets, table}, func(b []byte) error {
+		{"schema", []any{vectors, images, sets, table, clocks}, func(b []byte) error {
 			return second(records.ReadSchema(bytes.NewReader(b)))
 		}},
 		{"ledger", []any{ledger}, func(b []byte) error {

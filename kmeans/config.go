@@ -9,14 +9,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Config says what to release and how noisy.
+// Config describes what is released and with how much noise.
 //
-// Guarantee: [Config.Event] under the ledger's relation, whatever the records
-// are; every field is public.
+// Guarantee: [Config.Event] under the ledger's relation, for all records; every field
+// is public.
 type Config struct {
 	K          int `json:"k"`          // clusters
 	Iterations int `json:"iterations"` // each is one release
-	// of a plan's ε that this stage gets; plans read it, Fit does not
+	// fraction of a plan's ε for this stage; plans read it, Fit does not
 	Share float64 `json:"share,omitempty"`
 
 	// NoiseMultiplier is that of one iteration's joint release of counts and
@@ -29,36 +29,35 @@ type Config struct {
 	CountShare float64 `json:"count_share,omitempty"`
 
 	// ClipNorm is the norm to which features are clipped; 0 takes their own
-	// bound. Norm estimates it from the records instead.
+	// bound. Norm, if set, estimates it from the records instead.
 	ClipNorm float64 `json:"clip_norm,omitempty"`
 	Norm     *DPNorm `json:"norm,omitempty"`
 
 	Init Init `json:"init"`
 
-	// A cluster whose noisy count is below Floor records is handled by Small.
-	// 0 stands for three standard deviations of the count's noise, below which
-	// its centre would be mostly noise.
+	// Small handles a cluster whose noisy count is below Floor records. 0 means three
+	// standard deviations of the count's noise, below which a centre is mostly noise.
 	Floor float64 `json:"floor,omitempty"`
 	Small Small   `json:"small,omitempty"`
-	// Shrink pulls centres together against their noise.
+	// Shrink reduces the noise of centres by moving them towards their mean.
 	Shrink Shrink `json:"shrink,omitempty"`
-	// Memory is how much of earlier releases a centre keeps, in [0, 1): sums and
+	// Memory is the weight of earlier releases in a centre, in [0, 1): sums and
 	// counts are added to Memory times the total before. It trades speed of
 	// convergence for noise: at 0.5 the noise variance is a third.
 	Memory float64 `json:"memory,omitempty"`
-	// AverageCounts takes the weights from the mean of the noisy counts of this
-	// many last iterations; 0 and 1 stand for the last alone.
+	// AverageCounts computes the weights from the mean noisy counts of this many last
+	// iterations; 0 and 1 mean the last only.
 	AverageCounts int `json:"average_counts,omitempty"`
 }
 
-// Small says what becomes of a cluster whose noisy count is below the floor.
+// Small determines what happens to a cluster whose noisy count is below the floor.
 type Small int
 
 const (
-	// KeepCenter leaves its centre where it was.
+	// KeepCenter keeps its centre.
 	KeepCenter Small = iota
-	// SplitLargest moves it to the largest cluster, a small random step from
-	// that one's centre, which takes the opposite step.
+	// SplitLargest moves its centre a small random step from that of the largest cluster,
+	// which takes the opposite step.
 	SplitLargest
 )
 
@@ -68,11 +67,10 @@ const (
 // A centre of norm ρC in d dimensions, from a cluster of n records, has squared
 // error (d·s² + ρ²C²·s_c²)/n² for standard deviations s of sums and s_c of
 // counts; with 1/s_c² = β/z² and C²/s² = (1−β)/z² this is smallest at
-// β = ρ/(ρ+√d). Counts need no more than that: directions, not lengths,
-// separate clusters.
+// β = ρ/(ρ+√d). Counts need no more: directions, not lengths, separate clusters.
 func defaultCountShare(dim int) float64 { return 1 / (1 + 2*math.Sqrt(float64(dim))) }
 
-// Validate reports everything that is wrong with the configuration.
+// Validate reports every mistake in the configuration.
 //
 // Errors: *param.Error, joined.
 func (c Config) Validate() error {
@@ -90,7 +88,7 @@ func (c Config) Validate() error {
 		bad("NoiseMultiplier", c.NoiseMultiplier, "a positive finite number")
 	}
 	if !(c.Share >= 0 && c.Share <= 1) {
-		bad("Share", c.Share, "a part of the budget in [0, 1]")
+		bad("Share", c.Share, "a fraction of the budget in [0, 1]")
 	}
 	if !(c.CountShare >= 0 && c.CountShare < 1) {
 		bad("CountShare", c.CountShare, "a number in [0, 1), 0 for the default")
@@ -123,7 +121,7 @@ const (
 	maxClusters   = 1 << 20
 	maxIterations = 1 << 20
 
-	// maxCoordinates is what memory holds of a sum for every cluster: 2 GiB a worker.
+	// maxCoordinates bounds the memory for sums of every cluster: 2 GiB per worker.
 	maxCoordinates = 1 << 28
 )
 
@@ -133,7 +131,7 @@ func isClipNorm(x float64) bool { return x >= 0x1p-60 && !math.IsInf(x, 1) }
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 
-// Event is the whole fit as one event: what [Fit] reserves and spends. Counts
+// Event returns the whole fit as one event, which [Fit] reserves and spends. Counts
 // and sums are noised according to the relation, so that the multiplier, and
 // with it the event, is the same under each.
 func (c Config) Event(r accountant.Relation) accountant.Event {
@@ -149,8 +147,8 @@ func (c Config) iteration() accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: c.NoiseMultiplier}
 }
 
-// WithNoise returns the configuration at another noise multiplier. A [DPNorm]
-// without one of its own gets the same.
+// WithNoise returns the configuration at another noise multiplier. A [DPNorm] whose own
+// is zero gets the same.
 func (c Config) WithNoise(multiplier float64) Config {
 	c.NoiseMultiplier = multiplier
 	if c.Norm != nil && c.Norm.NoiseMultiplier == 0 {

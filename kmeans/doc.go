@@ -3,16 +3,16 @@
 // Each iteration assigns every record to its nearest centre once and releases,
 // as one Gaussian event, how many records each cluster holds and the sum of
 // their clipped features. Everything after that (dividing, projecting, keeping
-// or splitting small clusters, weights) works on released numbers and is free.
+// or splitting small clusters, weights) uses released numbers only and costs no privacy.
 // With random Fourier features this is the private kernel k-means of Acs,
-// Melis, Castelluccia and De Cristofaro (2017, 2019) in a form that keeps its
-// promise: their algorithm 2 assigns inside the loop over clusters, so that one
-// record can count in several. With [Raw] features it is the standard private
-// Lloyd iteration of Blum, Dwork, McSherry and Nissim (2005).
+// Melis, Castelluccia and De Cristofaro (2017, 2019) corrected so that the guarantee
+// holds: their algorithm 2 assigns inside the loop over clusters, so one record can
+// count in several. With [Raw] features it is the standard private Lloyd iteration of
+// Blum, Dwork, McSherry and Nissim (2005).
 //
 // Noise is of the exact class: sums are fixed-point integers and the noise on
 // them is sampled exactly, so no floating-point rounding enters the guarantee.
-// Exact cluster sizes never leave; noisy counts do.
+// Only noisy cluster sizes are released, never exact ones.
 //
 // # Settings
 //

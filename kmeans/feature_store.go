@@ -8,13 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// store hands out the features of all records, part by part: kept in memory if
-// they fit, made again at each visit if not.
+// store provides the features of all records, part by part. They are kept in memory if
+// they fit, and recomputed at each visit otherwise.
 type store struct {
 	be    device.Backend
 	f     Features
-	data  records.Data
-	clip  float64 // 0 while no clip norm is known
+	data  records.Data   // rows
+	share records.Shares // of the rows
+	clip  float64        // 0 until a clip norm is known
 	parts []part
 	rows  int  // of a full part
 	keep  bool // features stay in memory
@@ -38,9 +39,11 @@ const (
 )
 
 func newStore(be device.Backend, f Features, data records.Data, limit int64) *store {
+	data, shares := records.RowsOf(data)
 	n, row := data.Len(), 4*f.Dim()
 	rows := min(max(partBytes/row, minRows), maxRows)
-	s := &store{be: be, f: f, data: data, rows: min(rows, n), keep: int64(n)*int64(row) <= limit}
+	s := &store{be: be, f: f, data: data, share: shares, rows: min(rows, n),
+		keep: int64(n)*int64(row) <= limit}
 	for lo := 0; lo < n; lo += rows {
 		s.parts = append(s.parts, part{lo: lo, hi: min(lo+rows, n)})
 	}
@@ -49,8 +52,16 @@ func newStore(be device.Backend, f Features, data records.Data, limit int64) *st
 	return s
 }
 
+// shares are those of a part's rows; nil where each counts 1.
+func (s *store) shares(p part) records.Shares {
+	if s.share == nil {
+		return nil
+	}
+	return s.share[p.lo:p.hi]
+}
+
 // visit calls fn with the features of each part, clipped once a clip norm is
-// set. It stops between parts when ctx ends, and ends in an error where the data have failed.
+// set. It stops between parts when ctx ends, and returns an error if the data have failed.
 func (s *store) visit(ctx context.Context, fn func(part) error) error {
 	for i := range s.parts {
 		if err := ctx.Err(); err != nil {
@@ -96,7 +107,7 @@ func (s *store) norms(p part) []float64 {
 	return sq
 }
 
-// setClip clips what is kept and whatever is made from now on.
+// setClip clips the kept features and all features computed later.
 func (s *store) setClip(norm float64) {
 	s.clip = norm
 	for _, p := range s.parts {

@@ -5,21 +5,22 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Features maps records to the space in which distances are measured. A map
-// must be public (drawn from a seed, trained on public data) and must treat each
-// record by itself: a row of dst may depend on no other row of the batch.
+// Features maps records to the space in which distances are measured. A map must be
+// public (drawn from a seed, trained on public data) and must treat each record
+// separately: a row of dst must not depend on other rows of the batch.
 //
-// NormBound is the largest norm a row can have, or 0 or +Inf where no bound is
-// known; rows are clipped either way, so a wrong bound costs accuracy and never
-// privacy. Rows that are not finite count as zero.
+// NormBound is the largest norm a row can have, or 0 or +Inf if no bound is known; rows
+// are clipped either way, so a wrong bound costs accuracy and never privacy. Rows that
+// are not finite count as zero.
 type Features interface {
 	Dim() int
 	NormBound() float64
 	Transform(be device.Backend, b device.Batch, dst device.Matrix) // dst is b.Rows × Dim
 }
 
-// Raw takes records as they are: standard private k-means. Its norm bound is
-// the schema's. Sparse records become dense one batch at a time.
+// Raw returns features that are the encoded records themselves: standard private
+// k-means. Its norm bound is the schema's. Sparse records become dense one batch at a
+// time.
 func Raw(s records.Schema) Features { return raw{s.Dim(), s.MaxNorm()} }
 
 type raw struct {

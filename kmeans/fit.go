@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// stream keeps public randomness of a seed apart from other users of it.
+// stream separates the public randomness of a seed from its other uses.
 const stream = 0x6b6d65616e73
 
 var errData = fmt.Errorf("kmeans: %w", records.ErrData)
@@ -24,8 +24,8 @@ const (
 	PurposeIterations = "k-means"           // counts and sums
 )
 
-// Lines are what a fit reserves, all in one transaction: the clip norm, if it is private, and the
-// iterations.
+// Lines returns what a fit reserves, all in one transaction: the clip norm, if it is private, and
+// the iterations.
 func (c Config) Lines() []accountant.Line {
 	iterations := accountant.Line{Purpose: PurposeIterations, Event: c.iteration(),
 		Count: c.Iterations}
@@ -35,16 +35,17 @@ func (c Config) Lines() []accountant.Line {
 	return []accountant.Line{{Purpose: PurposeNorm, Event: c.Norm.event(), Count: 1}, iterations}
 }
 
-// Fit clusters private records in feature space.
+// Fit clusters private records in feature space, or the rows of persons, each of which then counts
+// for its share of a person.
 //
-// Guarantee: [Config.Event] under the ledger's relation, one record as the
-// unit, noise of the exact class. The whole event is reserved before any record
-// is read; nothing that leaves depends on a record's value except through it.
+// Guarantee: [Config.Event] under the ledger's relation, one record (or
+// person) as the unit, noise of the exact class. The whole event is reserved before any record
+// is read; nothing else that is returned depends on a record's value.
 // Cost: O(n·dim) memory up to the cache's bound, O(n·K·dim) time an iteration.
-// Errors: configuration errors (*param.Error, joined), the ledger's
-// (accountant.ErrBudgetExceeded), the context's, and records.ErrData where data
-// of a user-defined type fail while they are read. After a cancellation or
-// ErrData the ledger still counts what was reserved.
+// Errors: mistakes in the configuration (*param.Error, joined), the ledger's
+// (accountant.ErrBudgetExceeded), the context's, and records.ErrData if data of a
+// user-defined type fail while they are read. After a cancellation or ErrData the
+// ledger still counts what was reserved.
 func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 	ledger *accountant.Ledger, opts ...Option) (*Model, error) {
 	data = records.Clamped(data)
@@ -71,8 +72,8 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 	return l.run(ctx, data.Schema())
 }
 
-// Check reports what Fit would refuse about the configuration, the features and the records; all
-// of it is public.
+// Check reports the mistakes in configuration, features and records that Fit would report; it
+// uses public facts only.
 //
 // Errors: *param.Error, joined.
 func (c Config) Check(f Features, data records.Data) error {
@@ -99,7 +100,7 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 		return errors.Join(append(errs, errData)...)
 	}
 	if ledger != nil {
-		errs = append(errs, records.CheckUnit("kmeans.Fit.data", records.UnitOf(data), ledger.Unit()))
+		errs = append(errs, records.CheckUnitOf("kmeans.Fit.data", data, ledger.Unit()))
 	}
 	if f.Dim() < 1 {
 		errs = append(errs, param.New("kmeans.Features.Dim", f.Dim(), "a positive integer"))
@@ -109,7 +110,7 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	}
 	if cfg.Norm == nil && cfg.ClipNorm == 0 && !isClipNorm(f.NormBound()) {
 		errs = append(errs, param.New("kmeans.Config.ClipNorm", 0.0,
-			"a clip norm or a DPNorm: these features have no bound of 2^-60 or more"))
+			"a clip norm or a DPNorm: these features state no usable norm bound"))
 	}
 	if cfg.Init.Method == FromPublic && records.Overlap(cfg.Init.Records, data) {
 		errs = append(errs, param.New("kmeans.Init.Records", "the private records", "public records"))
@@ -117,7 +118,7 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	return errors.Join(append(errs, cfg.Init.check(f.Dim(), data.Schema()))...)
 }
 
-// reserve sets everything aside that the fit will draw, unless that was done before.
+// reserve reserves everything that the fit will draw, unless allowances were given.
 func (o *options) reserve(ctx context.Context, cfg Config, ledger *accountant.Ledger) error {
 	if o.norm != nil || o.iterations != nil {
 		return o.checkAllowances(cfg)
@@ -133,7 +134,7 @@ func (o *options) reserve(ctx context.Context, cfg Config, ledger *accountant.Le
 	return nil
 }
 
-// checkAllowances compares what was reserved before with what the fit would reserve.
+// checkAllowances compares the given allowances with what the fit would reserve.
 func (o *options) checkAllowances(cfg Config) error {
 	var k param.Checker
 	given := []*mechanism.Allowance{o.iterations}
@@ -141,7 +142,7 @@ func (o *options) checkAllowances(cfg Config) error {
 		given = []*mechanism.Allowance{o.norm, o.iterations}
 	}
 	k.OK(cfg.Norm != nil || o.norm == nil, "kmeans.WithAllowances.norm", "an allowance",
-		"none without a DPNorm")
+		"nil without a DPNorm")
 	for i, line := range cfg.Lines() {
 		a := given[i]
 		fits := a != nil && accountant.EqualEvents(a.Event(), line.Event) &&
@@ -152,7 +153,7 @@ func (o *options) checkAllowances(cfg Config) error {
 	return k.Err()
 }
 
-// lloyd is one fit under way.
+// lloyd is a fit in progress.
 type lloyd struct {
 	cfg      Config
 	opts     options
@@ -187,8 +188,8 @@ func (l *lloyd) clipNorm(ctx context.Context) (float64, error) {
 	return l.f.NormBound(), nil
 }
 
-// privateNorm is the released clip norm. One that was lost cannot be drawn again: any norm above is
-// replaced by the largest, which is public.
+// privateNorm returns the released clip norm. A lost one cannot be drawn again and is replaced by
+// the largest, which is public.
 func (l *lloyd) privateNorm(ctx context.Context) (float64, error) {
 	if h := l.opts.history; h != nil && h.ClipNorm != 0 {
 		return h.ClipNorm, nil
@@ -210,7 +211,7 @@ func (l *lloyd) privateNorm(ctx context.Context) (float64, error) {
 func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Model, error) {
 	k, dim, rows := l.cfg.K, l.f.Dim(), l.store.rows
 	n := spread(l.relation, s.clip, l.cfg.NoiseMultiplier, l.cfg.countShare(dim))
-	totals := newSums(k, dim, l.opts.be.Workers(), n)
+	totals := newSums(k, dim, l.opts.be.Workers(), n, l.store.share != nil)
 	near, assigned := newNearest(l.opts.be, k, dim, rows), make([]int32, rows)
 	path := &path{l: l, s: s, update: newUpdater(l.cfg, n, dim, l.rng), centers: centers}
 	path.replay(l.opts.history)
@@ -220,7 +221,7 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		totals.reset()
 		err := l.store.visit(ctx, func(p part) error {
 			near.assign(p.features, assigned)
-			totals.add(l.opts.be, p.features, assigned)
+			totals.add(l.opts.be, p.features, assigned, l.store.shares(p))
 			return nil
 		})
 		if err != nil {
@@ -230,8 +231,8 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		if err != nil {
 			return nil, err
 		}
-		// Which cluster a record counts in is a function of the record alone only where the backend
-		// says so.
+		// The cluster of a record is a function of the record alone only if the backend promises
+		// it.
 		if device.PromisesOf(l.opts.be) != (device.Promises{RowsAlone: true, SameBits: true}) {
 			grant.NoteReal()
 		}
@@ -245,7 +246,7 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 	return path.model()
 }
 
-// path is the way of the centres from release to release. It sees nothing private.
+// path computes the centres from release to release. It sees nothing private.
 type path struct {
 	l       *lloyd
 	s       start
@@ -254,7 +255,7 @@ type path struct {
 	counts  [][]float64 // of every release
 }
 
-// move follows one release. Of [MeanFirst] the first one tells where all records are.
+// move follows one release. With [MeanFirst] the first release holds the mean of all records.
 func (p *path) move(r released) {
 	if init := p.l.cfg.Init; len(p.counts) == 0 && init.Method == MeanFirst {
 		p.centers = init.spreadAround(p.update.mean(r), p.s)
@@ -275,7 +276,7 @@ func (p *path) replay(h *History) {
 	}
 }
 
-// model is where the path has led: to the first centres, all of one weight, if every release was
+// model returns the resulting model: the first centres with equal weights if every release was
 // lost.
 func (p *path) model() (*Model, error) {
 	counts := make([]float64, p.l.cfg.K)
@@ -293,8 +294,8 @@ func (c Config) countShare(dim int) float64 {
 	return c.CountShare
 }
 
-// mean is the released mean of the first cluster, which holds every record
-// while all centres are at the origin; the origin itself if there are too few.
+// mean returns the released mean of the first cluster, which holds every record while
+// all centres are at the origin; the origin itself if there are too few records.
 func (u *updater) mean(r released) []float64 {
 	u.remember(r)
 	defer u.reset()
@@ -318,7 +319,7 @@ func (l *lloyd) report(iteration int) {
 	}
 }
 
-// averaged is the mean of the last few noisy counts.
+// averaged returns the mean of the last few noisy counts.
 func averaged(history [][]float64, last int) []float64 {
 	history = history[len(history)-min(max(last, 1), len(history)):]
 	mean := make([]float64, len(history[0]))

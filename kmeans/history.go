@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// History is what a fit has released so far. An interrupted fit goes on from it, see
-// [WithHistory]; all of it is public.
+// History holds what a fit has released so far, all of it public. An interrupted fit
+// resumes from it; see [WithHistory].
 type History struct {
 	ClipNorm   float64 // of the DPNorm; 0 while there is none
 	Iterations []Iteration
@@ -26,8 +26,8 @@ func (h *History) add(r released) {
 	}
 }
 
-// check refuses what no fit that has so many iterations left can have released. Histories come from
-// files.
+// check returns an error for values that no fit with that many iterations left can have released.
+// Histories come from files.
 func (h *History) check(c Config, dim, left int) error {
 	if h == nil {
 		return nil
@@ -35,7 +35,7 @@ func (h *History) check(c Config, dim, left int) error {
 	var k param.Checker
 	const path = "kmeans.WithHistory."
 	k.OK(h.holdsNorm(c.Norm), path+"ClipNorm", h.ClipNorm,
-		"a norm that the DPNorm can release, or 0 before anything is released or without one")
+		"a norm that the DPNorm can release, or 0 before the first release or without a DPNorm")
 	drawn := c.Iterations - left
 	k.OK(len(h.Iterations) <= drawn, path+"Iterations", len(h.Iterations),
 		fmt.Sprintf("at most the %d that were drawn", drawn))

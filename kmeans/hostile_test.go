@@ -28,7 +28,7 @@ func TestCentresThatNoMemoryHolds(t *testing.T) {
 	}
 }
 
-// beyond are sets of somebody else's type that hand out items outside their universe.
+// beyond are sets of a user-defined type that return items outside their universe.
 type beyond struct{}
 
 func (d beyond) Schema() records.Schema { return records.Sets(4, 2) }

@@ -12,15 +12,14 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Method says where the first centres come from. None of them looks at private
-// records.
+// Method determines the first centres. No method reads private records.
 type Method int
 
 const (
 	// MeanFirst puts every centre at the origin, so that the first iteration
-	// releases the mean of all records, and then spreads the centres around it
-	// in random directions. It costs nothing beside that iteration, and no
-	// centre starts far from all records.
+	// releases the mean of all records, and then spreads the centres around it in random
+	// directions. It costs no more than that iteration, and no centre starts far from all
+	// records.
 	MeanFirst Method = iota
 	// Ball puts centres on a sphere around the origin, in random directions.
 	Ball
@@ -28,17 +27,17 @@ const (
 	Packing
 	// Domain takes the features of random records of the schema.
 	Domain
-	// FromPublic clusters public records, given by the caller.
+	// FromPublic clusters the given public records.
 	FromPublic
-	// Given takes centres of the caller's.
+	// Given uses the given centres.
 	Given
 )
 
-// Init says where the first centres come from; its zero value is [MeanFirst].
+// Init determines the first centres; its zero value is [MeanFirst].
 type Init struct {
 	Method Method `json:"method"`
 	// Radius of Ball and Packing, and the distance of MeanFirst's centres from
-	// the mean, as a part of the clip norm; 0 stands for 0.1.
+	// the mean, as a fraction of the clip norm; 0 means 0.1.
 	Radius float64 `json:"radius,omitempty"`
 	// Records of FromPublic: public, and of the same schema. They are seeded by
 	// k-means++ and clustered for Rounds (0 for 20) ordinary iterations.
@@ -48,10 +47,10 @@ type Init struct {
 	Centers [][]float32 `json:"centers,omitempty"`
 }
 
-// Public starts from public records.
+// Public returns an Init that clusters public records.
 func Public(data records.Data) Init { return Init{Method: FromPublic, Records: data} }
 
-// StartAt starts from given public centres in feature space.
+// StartAt returns an Init with the given public centres in feature space.
 func StartAt(centers [][]float32) Init { return Init{Method: Given, Centers: centers} }
 
 const (
@@ -65,7 +64,7 @@ func (i Init) validate(k int) error {
 		errs = append(errs, &param.Error{Path: "kmeans.Init." + field, Value: value, Want: want})
 	}
 	if !methodNames.Known(i.Method) {
-		bad("Method", int(i.Method), "one of the methods")
+		bad("Method", int(i.Method), "MeanFirst, Ball, Packing, Domain, FromPublic or Given")
 	}
 	if !(i.Radius >= 0 && i.Radius <= 1) {
 		bad("Radius", i.Radius, "a part of the clip norm in [0, 1]")
@@ -82,7 +81,7 @@ func (i Init) validate(k int) error {
 	return errors.Join(errs...)
 }
 
-// check compares what was given with the feature space and the schema.
+// check compares given centres and records with the feature space and the schema.
 func (i Init) check(dim int, s records.Schema) error {
 	var errs []error
 	for _, c := range i.Centers {
@@ -102,7 +101,7 @@ func (i Init) check(dim int, s records.Schema) error {
 		(i.Records.Schema().Dim() != s.Dim() || i.Records.Schema().Sparse() != s.Sparse()) {
 		errs = append(errs,
 			&param.Error{Path: "kmeans.Init.Records", Value: i.Records.Schema().String(),
-				Want: "records like the private ones"})
+				Want: "records with the private records' schema"})
 	}
 	return errors.Join(errs...)
 }
@@ -116,7 +115,7 @@ func finite(c []float32) bool {
 	return true
 }
 
-// start is what the first centres are made of; all of it is public.
+// start holds what the first centres are made from; all of it is public.
 type start struct {
 	be     device.Backend
 	f      Features

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Model is what a fit releases: centres in feature space and noisy counts. It
+// Model is the released result of a fit: centres in feature space and noisy counts. It
 // holds nothing else, so saving, sharing and using it costs no privacy.
 type Model struct {
 	Centers  [][]float32 `json:"centers"`   // K × features
@@ -34,7 +34,7 @@ func newModel(centers [][]float64, counts []float64, clip float64) *Model {
 	return m
 }
 
-// K is the number of clusters.
+// K returns the number of clusters.
 func (m *Model) K() int {
 	if m == nil {
 		return 0
@@ -42,7 +42,7 @@ func (m *Model) K() int {
 	return len(m.Centers)
 }
 
-// Weights are the clusters' estimated proportions: noisy counts, negative ones
+// Weights returns the clusters' estimated proportions: noisy counts, negative ones
 // as zero, divided by their sum; equal if all are zero.
 func (m *Model) Weights() []float64 {
 	if m == nil {
@@ -65,25 +65,25 @@ func (m *Model) Weights() []float64 {
 }
 
 // Assign writes the nearest centre of each record of the batch to dst, which
-// has b.Rows entries, just as the fit assigned it. It does not write the model
-// and may be called concurrently. For many batches use an [Assigner].
+// has b.Rows entries, as in the fit. It does not change the model and may be called
+// concurrently. For many batches use an [Assigner].
 //
-// The assignment of private records is as private as they are; that of public
-// or generated ones is free.
+// The assignment of private records is private; that of public or generated ones costs
+// nothing.
 func (m *Model) Assign(be device.Backend, f Features, b device.Batch, dst []int32) {
 	if b.Rows > 0 {
 		m.Assigner(be, f, b.Rows).Assign(b, dst)
 	}
 }
 
-// Assigner assigns batch after batch without allocating. It is not safe for
+// Assigner assigns batches without allocating. It is not safe for
 // concurrent use. It holds features of the records it has assigned and prints as "[private]".
 type Assigner struct {
 	*hiddenAssigner
 }
 
-// hiddenAssigner keeps features two references away, where package fmt does not follow from an
-// unexported field of another struct.
+// hiddenAssigner keeps features behind two references, which package fmt does not follow from
+// an unexported field of another struct.
 type hiddenAssigner struct {
 	*assigner
 }
@@ -111,7 +111,7 @@ func (m *Model) Assigner(be device.Backend, f Features, rows int) *Assigner {
 // Format writes "[private]" for every verb.
 func (Assigner) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (Assigner) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -119,7 +119,7 @@ func (Assigner) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 const redacted = "[private]"
 
-// Assign is [Model.Assign].
+// Assign is like [Model.Assign].
 func (a *Assigner) Assign(b device.Batch, dst []int32) {
 	for lo := 0; lo < b.Rows; lo += a.features.Rows {
 		hi := min(lo+a.features.Rows, b.Rows)

@@ -2,7 +2,7 @@ package kmeans
 
 import "github.com/seed7ba64551/privgen/internal/enum"
 
-// Choices are written as words, since configurations are read by people.
+// Choices are written as words, for human readers.
 var (
 	methodNames = enum.Names[Method]{Type: "kmeans.Method", List: []string{
 		"mean-first", "ball", "packing", "domain", "public", "given",
@@ -13,7 +13,7 @@ var (
 	shrinkNames = enum.Names[Shrink]{Type: "kmeans.Shrink", List: []string{"to-mean", "none"}}
 )
 
-// String is the name.
+// String returns the name.
 func (m Method) String() string { return methodNames.String(m) }
 
 // MarshalText writes the name.
@@ -21,10 +21,10 @@ func (m Method) MarshalText() ([]byte, error) { return methodNames.Marshal(m) }
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (m *Method) UnmarshalText(text []byte) error { return methodNames.Unmarshal(text, m) }
 
-// String is the name.
+// String returns the name.
 func (s Small) String() string { return smallNames.String(s) }
 
 // MarshalText writes the name.
@@ -32,10 +32,10 @@ func (s Small) MarshalText() ([]byte, error) { return smallNames.Marshal(s) }
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (s *Small) UnmarshalText(text []byte) error { return smallNames.Unmarshal(text, s) }
 
-// String is the name.
+// String returns the name.
 func (s Shrink) String() string { return shrinkNames.String(s) }
 
 // MarshalText writes the name.
@@ -43,5 +43,5 @@ func (s Shrink) MarshalText() ([]byte, error) { return shrinkNames.Marshal(s) }
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (s *Shrink) UnmarshalText(text []byte) error { return shrinkNames.Unmarshal(text, s) }

@@ -4,7 +4,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// nearest finds the nearest of some centres for rows of features.
+// nearest finds the nearest centre of rows of features.
 type nearest struct {
 	be      device.Backend
 	centers device.Matrix // K × d

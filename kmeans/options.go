@@ -5,7 +5,7 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// Option changes how a fit runs and never what it guarantees.
+// Option is a setting of a fit that cannot change its guarantee.
 type Option func(*options)
 
 type options struct {
@@ -14,8 +14,8 @@ type options struct {
 	seed     uint64
 	cache    int64
 
-	norm, iterations *mechanism.Allowance // what the fit may draw
-	history          *History             // nil where nothing is to be kept
+	norm, iterations *mechanism.Allowance // allowances of the fit
+	history          *History             // nil if nothing is kept
 }
 
 // defaultCache keeps 60,000 records of 784 float32 features in memory twice over.
@@ -34,10 +34,10 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// WithBackend runs products on another device.
+// WithBackend computes on the given backend.
 func WithBackend(be device.Backend) Option { return func(o *options) { o.be = be } }
 
-// WithProgress reports each iteration, and as iteration 0 a private clip norm; all it is told is
+// WithProgress reports each iteration, and a private clip norm as iteration 0; its arguments are
 // public.
 func WithProgress(report func(iteration, of int, epsilonSoFar float64)) Option {
 	return func(o *options) { o.progress = report }
@@ -47,19 +47,19 @@ func WithProgress(report func(iteration, of int, epsilonSoFar float64)) Option {
 // seeded.
 func WithSeed(seed uint64) Option { return func(o *options) { o.seed = seed } }
 
-// WithCache bounds the memory for features, in bytes. Features that do not fit
-// are made again in every iteration.
+// WithCache bounds the memory for features, in bytes. Features that do not fit are
+// recomputed in every iteration.
 func WithCache(bytes int64) Option { return func(o *options) { o.cache = bytes } }
 
-// WithAllowances has the fit draw from allowances that were reserved before, of [Config.Lines] on
-// the fit's ledger, instead of making a reservation; norm is nil without a [DPNorm]. Allowances
-// that hold fewer uses are those of a fit that was interrupted: what it drew and lost is left
-// out. A clip norm that was lost is replaced by DPNorm.Max.
+// WithAllowances makes the fit draw from existing allowances of [Config.Lines] on the fit's
+// ledger, instead of making a reservation; norm is nil without a [DPNorm]. Allowances with fewer
+// uses belong to an interrupted fit: its lost draws are left out. A clip norm that was lost is
+// replaced by DPNorm.Max.
 func WithAllowances(norm, iterations *mechanism.Allowance) Option {
 	return func(o *options) { o.norm, o.iterations = norm, iterations }
 }
 
-// WithHistory keeps every release in h before it is reported, for example to save it, and begins
-// by following those that h holds: under the same configuration, features and seed the fit then
-// goes on as if it had not been interrupted.
+// WithHistory stores every release in h before it is reported, for example to save it, and
+// starts by replaying those that h holds: with the same configuration, features and seed the fit
+// continues as if it had not been interrupted.
 func WithHistory(h *History) Option { return func(o *options) { o.history = h } }

@@ -10,15 +10,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// DPNorm chooses the clip norm from the records, where features have no bound:
+// DPNorm chooses the clip norm from the records, for features without a norm bound:
 // a histogram of their norms gets Gaussian noise, and the upper edge of its
 // fullest bin is the clip norm.
 //
-// Norms above Max count in the top bin, so that a bad guess of Max still finds
-// something, and norms that are not finite in the first: see
-// [mechanism.NormHistogram]. With Min the bins are geometric: the first is (0, Min], the others
-// grow by a constant factor up to Max, which covers decades that equal widths
-// cannot.
+// Norms above Max count in the top bin, so a small Max is not fatal, and norms that are not
+// finite in the first: see [mechanism.NormHistogram]. With Min the bins are geometric: the
+// first is (0, Min], the others grow by a constant factor up to Max, which covers several
+// orders of magnitude.
 //
 // Source: algorithm 3 of Acs et al. 2019, whose top bin loses larger norms.
 type DPNorm struct {
@@ -67,9 +66,12 @@ func (d *DPNorm) estimate(ctx context.Context, a *mechanism.Allowance, s *store)
 	if err != nil {
 		return 0, err
 	}
+	if s.share != nil {
+		bins.InShares()
+	}
 	err = s.visit(ctx, func(p part) error {
-		for _, squared := range s.norms(p) {
-			bins.Add(squared)
+		for i, squared := range s.norms(p) {
+			bins.AddShare(squared, s.share.Of(p.lo+i))
 		}
 		return nil
 	})

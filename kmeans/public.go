@@ -7,12 +7,12 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// public clusters the caller's public records: k-means++ and ordinary Lloyd
-// iterations, without noise since nothing here is private.
+// public clusters the given public records: k-means++ and ordinary Lloyd
+// iterations, without noise, since they are public.
 //
 // Source: Arthur and Vassilvitskii 2007.
 func (i Init) public(ctx context.Context, s start) ([][]float64, error) {
-	data := records.Clamped(i.Records) // any package may implement Data
+	data := records.Clamped(i.Records) // Data may be user-defined
 	n := data.Len()
 	var b device.Batch
 	data.Range(0, n, &b)

@@ -5,11 +5,12 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // sums are one iteration's private numbers: exact fixed-point sums of features
-// and counts for every cluster, one copy per worker. They leave only through
-// [mechanism.Grant.Release].
+// and counts for every cluster, one copy per worker. They are released through
+// [mechanism.Grant.Release] only.
 type sums struct {
 	k, dim  int
 	workers []workerSums
@@ -21,12 +22,13 @@ type workerSums struct {
 	counts   *mechanism.FixedSum // k
 }
 
-func newSums(k, dim, workers int, n noise) *sums {
+func newSums(k, dim, workers int, n noise, shared bool) *sums {
+
 	s := &sums{k: k, dim: dim, workers: make([]workerSums, max(workers, 1))}
 	for i := range s.workers {
 		s.workers[i] = workerSums{
 			mechanism.NewFixedSum(k*dim, mechanism.GridFor(n.sum)),
-			mechanism.NewFixedSum(k, mechanism.GridFor(n.count)),
+			mechanism.NewFixedSum(k, mechanism.CountGrid(n.count, shared)),
 		}
 	}
 	return s
@@ -39,28 +41,31 @@ func (s *sums) reset() {
 	}
 }
 
-// add counts every row once, in the cluster it is assigned to. Integer sums
-// make the result independent of how rows are spread over workers.
-func (s *sums) add(be device.Backend, features device.Matrix, assigned []int32) {
+// add counts every row once, or for its share of a person, in the cluster it is assigned to. What a
+// person adds is a mean of what records may add: see [records.RowsOf]. Integer sums
+// make the result independent of how rows are divided among workers.
+func (s *sums) add(be device.Backend, features device.Matrix, assigned []int32,
+	shares records.Shares) {
 	features = s.onHost(be, features)
 	var wg sync.WaitGroup
 	each := (features.Rows + len(s.workers) - 1) / len(s.workers)
 	for i, w := range s.workers {
 		lo, hi := min(i*each, features.Rows), min((i+1)*each, features.Rows)
 		if hi-lo == features.Rows {
-			w.add(s.dim, features, assigned, lo, hi)
+			w.add(s.dim, features, assigned, shares, lo, hi)
 			return
 		}
-		wg.Go(func() { w.add(s.dim, features, assigned, lo, hi) })
+		wg.Go(func() { w.add(s.dim, features, assigned, shares, lo, hi) })
 	}
 	wg.Wait()
 }
 
-func (w workerSums) add(dim int, features device.Matrix, assigned []int32, lo, hi int) {
+func (w workerSums) add(dim int, features device.Matrix, assigned []int32, shares records.Shares,
+	lo, hi int) {
 	for i := lo; i < hi; i++ {
 		c := int(assigned[i])
-		w.features.AddRowAt(c*dim, features.Row(i), 1)
-		w.counts.AddInt(c, 1)
+		w.features.AddRowAt(c*dim, features.Row(i), shares.Of(i))
+		w.counts.AddShare(c, shares.Of(i))
 	}
 }
 

@@ -5,16 +5,16 @@ import (
 	"math/rand/v2"
 )
 
-// Shrink says whether centres are pulled together against their noise.
+// Shrink determines whether centres are moved towards their mean to reduce their noise.
 type Shrink int
 
 const (
-	// ShrinkToMean pulls each centre toward the mean of all records, by the
-	// part of its distance that its noise explains: the positive-part rule of
-	// James and Stein (1961). Centres of few records would otherwise be the
-	// ones with the largest norms, lose their records and die out.
+	// ShrinkToMean moves each centre towards the mean of all records, by the fraction of
+	// its distance that its noise explains: the positive-part rule of James and Stein
+	// (1961). Otherwise centres of few records would have the largest norms and lose their
+	// records.
 	ShrinkToMean Shrink = iota
-	// NoShrink divides sums by counts and no more, as the papers do.
+	// NoShrink only divides sums by counts, as the papers do.
 	NoShrink
 )
 
@@ -41,9 +41,8 @@ func newUpdater(cfg Config, n noise, dim int, rng *rand.Rand) *updater {
 	}
 }
 
-// remember adds a release to the discounted totals of those before it.
-// Clusters move less and less, so old sums hold nearly the same records as new
-// ones under independent noise.
+// remember adds a release to the discounted totals of earlier ones. Clusters converge,
+// so old sums hold nearly the same records as new ones, with independent noise.
 func (u *updater) remember(r released) {
 	m := u.cfg.Memory
 	for i, v := range r.sums {
@@ -56,7 +55,7 @@ func (u *updater) remember(r released) {
 	}
 }
 
-// forget drops a cluster's past, which a split makes meaningless.
+// forget drops a cluster's past, which a split makes invalid.
 func (u *updater) forget(k int) {
 	clear(u.sum(k))
 	u.total.counts[k], u.weight[k], u.variance[k] = 0, 0, 0
@@ -125,7 +124,7 @@ func (u *updater) shrink(centers [][]float64) {
 	}
 }
 
-// minKeep is what shrinking leaves at least, so that centres stay apart.
+// minKeep is the least factor of shrinking, so that centres stay distinct.
 const minKeep = 0.05
 
 // split moves each small cluster next to the largest, whose records the two

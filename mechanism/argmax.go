@@ -13,7 +13,7 @@ import (
 // Guarantee: post-processing of a Gaussian release of the counts (noise class:
 // exact). std is the noise's standard deviation in counts; effect is the L2
 // sensitivity of the counts ÷ std, see [HistogramSensitivity].
-// Errors: [ErrNotCovered], also for an empty list; nothing has then been drawn.
+// Errors: [ErrNotCovered], also for an empty list; nothing is drawn then.
 func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()

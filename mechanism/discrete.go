@@ -18,7 +18,7 @@ import (
 func (g *Grant) DiscreteGaussian(values, out []int64) error {
 	e, ok := g.a.terms.other.(accountant.DiscreteGaussian)
 	if !ok {
-		return g.a.refuse("the event is no discrete Gaussian")
+		return g.a.refuse("the event is not a discrete Gaussian")
 	}
 	if e.Sigma > maxDiscrete {
 		return g.a.refuse("a discrete Gaussian of σ above 2^40")
@@ -40,7 +40,7 @@ func (g *Grant) DiscreteGaussian(values, out []int64) error {
 func (g *Grant) DiscreteLaplace(values, out []int64) error {
 	e, ok := g.a.terms.other.(accountant.DiscreteLaplace)
 	if !ok {
-		return g.a.refuse("the event is no discrete Laplace")
+		return g.a.refuse("the event is not a discrete Laplace")
 	}
 	if e.A < 1.0/maxDiscrete {
 		return g.a.refuse("a discrete Laplace of A below 2^-40")

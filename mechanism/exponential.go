@@ -10,14 +10,13 @@ import (
 //
 // Guarantee: that of the grant's accountant.ExponentialMechanism, provided that no utility differs
 // by more than 1 between neighbours. The law is exact (noise class: exact): a uniform index is
-// accepted with probability exp(ε(u−max)/2), and otherwise another is drawn.
-// Errors: [ErrNotCovered] under any other event or the second time, also for an empty list; nothing
-// has then been drawn.
-// Source: McSherry and Talwar 2007.
+// accepted with probability exp(ε(u−max)/2), and otherwise another is drawn. Errors:
+// [ErrNotCovered] under any other event or at a second call, also for an empty list; nothing is
+// drawn then. Source: McSherry and Talwar 2007.
 func (g *Grant) Exponential(utilities []int64) (int, error) {
 	e, ok := g.a.terms.other.(accountant.ExponentialMechanism)
 	if !ok {
-		return 0, g.a.refuse("the event is no exponential mechanism")
+		return 0, g.a.refuse("the event is not an exponential mechanism")
 	}
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()

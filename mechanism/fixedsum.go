@@ -3,8 +3,8 @@ package mechanism
 import "math"
 
 // FixedSum adds records exactly: every coordinate is an integer number of
-// public grid steps, so the sum depends neither on the order of the rows nor on
-// how they were spread over threads or machines.
+// public grid steps, so the sum depends neither on the order of the rows nor on how
+// they are divided among threads or machines.
 //
 // Each coordinate of each row is rounded toward zero first, so no row's norm grows, nor does any
 // bound that follows from norms and signs. The difference of two rows may grow, by less than a grid
@@ -19,8 +19,8 @@ type FixedSum struct {
 	*hiddenSum
 }
 
-// hiddenSum keeps a sum two references away, where package fmt does not follow from an unexported
-// field of another struct: there it does not ask the sum how to print.
+// hiddenSum keeps a sum behind two references, which package fmt does not follow from an
+// unexported field of another struct, where it does not call the sum's Format method.
 type hiddenSum struct {
 	*fixedSum
 }
@@ -39,13 +39,13 @@ const rowLimit = 1 << 43
 // NewFixedSum returns the zero sum of dim coordinates on a grid that is a power
 // of two.
 //
-// Errors: a sum on any other grid, or of a negative dimension, is refused by Release.
+// Errors: Release fails for a sum on any other grid, or of a negative dimension.
 func NewFixedSum(dim int, grid float64) *FixedSum {
 	n := &fixedSum{sum: make([]int64, max(dim, 0)), grid: grid, inverse: 1 / grid}
 	return &FixedSum{&hiddenSum{n}}
 }
 
-// GridFor is the grid for sums that receive noise of standard deviation std: the
+// GridFor returns the grid for sums that receive noise of standard deviation std: the
 // power of two between 2^-31 and 2^-30 of it.
 func GridFor(std float64) float64 {
 	return powerBelow(std) * 0x1p-30
@@ -61,7 +61,7 @@ func powerBelow(x float64) float64 {
 	return math.Ldexp(1, e-1)
 }
 
-// Dim is the number of coordinates.
+// Dim returns the number of coordinates.
 func (s *FixedSum) Dim() int {
 	if !s.made() {
 		return 0
@@ -71,7 +71,7 @@ func (s *FixedSum) Dim() int {
 
 func (s *FixedSum) made() bool { return s != nil && s.hiddenSum != nil }
 
-// Grid is the public step.
+// Grid returns the public step.
 func (s *FixedSum) Grid() float64 {
 	if !s.made() {
 		return 0

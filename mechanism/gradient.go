@@ -11,17 +11,17 @@ import (
 
 // Gradient is one noised sum of clipped per-example gradients.
 type Gradient struct {
-	Sum             []float32 // what the data says, in floating point
-	Units           []int32   // or in fixed point, as whole numbers of Unit, a power of two
-	Carry           []float64 // and what 31 bits had no room for, in units too; nil for nothing
+	Sum             []float32 // the sum without noise, in floating point
+	Units           []int32   // or in fixed point, as multiples of Unit, a power of two
+	Carry           []float64 // and the excess over 31 bits, in units too; nil for none
 	Unit            float64
 	Sensitivity     float64 // L2 sensitivity of Sum under the run's relation: see SumSensitivity
 	NoiseMultiplier float64 // of this release alone: noise standard deviation ÷ sensitivity
-	// Workers is how many pieces of work there are to share out, at least one. It changes neither the
-	// noise nor the guarantee.
+	// Workers is the number of pieces into which the work is divided, at least one. It affects
+	// neither the noise nor the guarantee.
 	Workers int
-	// Share runs those pieces, several at a time if it can, and returns when all are done; nil stands
-	// for a goroutine each. A piece that begins late finds the work of the others done.
+	// Share runs the pieces, concurrently if it can, and returns when all are done; nil means one
+	// goroutine each. A piece that starts late leaves its work to the others.
 	Share func(pieces int, do func(piece int))
 }
 
@@ -32,23 +32,23 @@ const gradientBits = 24
 // ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands the noisy sum to
 // sink, piece by piece, from several goroutines at a time; pieces are of fixed size and do not
 // overlap. noisy holds the sum's coordinates from offset on and is valid during the call only. sink
-// must neither retain it, nor draw from the same allowance, nor let anything private but noisy out.
-// It may write to the coordinates of the sum that it was given: they are not read again.
+// must not retain it, draw from the same allowance, or release anything private except noisy. It
+// may write to the coordinates of the sum that it was given: they are not read again.
 //
 // Guarantee: the outputs are exactly a post-processing of the sum plus ideal
-// continuous Gaussian noise of NoiseMultiplier times the sensitivity, wherever
-// the sum in hand keeps the stated sensitivity. A sum in fixed point can, and then the
-// noise class is "exact"; a float32 sum does so up to its own rounding only, and
-// the class is "real". The sum is rounded
-// to a public grid; the g·√d by which that can push neighbours apart is charged
-// here, by as much more noise. Coordinates that are not numbers count as zero.
+// continuous Gaussian noise of NoiseMultiplier times the sensitivity, if the given sum
+// has the stated sensitivity. A fixed-point sum can have it exactly, and the noise
+// class is "exact"; a float32 sum has it up to rounding only, and the class is "real".
+// The sum is rounded to a public grid, which can increase the distance of neighbours by
+// g·√d; the noise is increased accordingly. Coordinates that are not numbers count as
+// zero.
 //
 // The noise of a chunk depends on neither the schedule nor the number of
 // workers. Nothing is allocated in steady state.
 //
 // Errors: [ErrNotCovered] if the squared effects 1/NoiseMultiplier² of the
-// grant's releases would exceed its event's Gaussian. Nothing has then been
-// drawn and sink has not been called.
+// grant's releases would exceed its event's Gaussian. Nothing is drawn then, and sink
+// is not called.
 func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []float64)) error {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -85,11 +85,11 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 // dim is the number of coordinates.
 func (s Gradient) dim() int { return max(len(s.Sum), len(s.Units)) }
 
-// check reports a sum that is neither one thing nor the other.
+// check reports an invalid combination of Sum, Units and Carry.
 func (s Gradient) check() error {
 	switch {
 	case s.Sum != nil && s.Units != nil:
-		return errors.New("a gradient in floating and in fixed point at a time")
+		return errors.New("a gradient both in floating and in fixed point")
 	case s.Units == nil && (s.Carry != nil || s.Unit != 0):
 		return errors.New("a unit without a gradient in fixed point")
 	case s.Units != nil && (!isPowerOfTwo(s.Unit) || s.Carry != nil && len(s.Carry) != len(s.Units)):
@@ -120,7 +120,7 @@ func gradientNoise(sensitivity, noiseMultiplier float64, dim int) (grid, std flo
 	return grid, noiseMultiplier * (sensitivity + grid*math.Sqrt(float64(dim)))
 }
 
-// tapped shows a whole release to a test's tap and passes on what comes back.
+// tapped passes a whole release through a test's tap.
 func (g *Grant) tapped(job *parallel, effect, std float64,
 	sink func(offset int, noisy []float64)) error {
 	dim := job.spec.dim()

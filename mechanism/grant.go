@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Grant is the right to the randomness of one event, already on the ledger. It
-// refuses whatever the event does not pay for: releases whose squared effects
-// add up to more than its Gaussian, a second sample, another mechanism.
+// Grant is the right to the randomness of one event that is already on the ledger. It
+// returns [ErrNotCovered] for everything that the event does not cover: releases whose
+// squared effects exceed its Gaussian, a second sample, another mechanism.
 type Grant struct {
 	a    *Allowance
 	step uint64
@@ -26,7 +26,7 @@ const (
 	allowed = 1 + 0x1p-42
 )
 
-// charge takes effect from the event's Gaussian before anything is drawn.
+// charge deducts an effect from the event's Gaussian before anything is drawn.
 func (g *Grant) charge(effect float64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -51,11 +51,11 @@ func (g *Grant) charge(effect float64) error {
 	return nil
 }
 
-// up is the next larger float: however many small effects are added, their
-// roundings never add up to a free release.
+// up returns the next larger float, so that rounding never makes many small releases
+// free.
 func up(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
-// chargeOnce takes the whole event for a mechanism that is not Gaussian.
+// chargeOnce uses up the whole event for a mechanism that is not Gaussian.
 func (g *Grant) chargeOnce() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -77,7 +77,7 @@ func (g *Grant) chargeOnce() error {
 	return nil
 }
 
-// refuses asks whoever watches the allowance, last of all; the caller holds mu.
+// refuses calls the allowance's observer, after all other checks; the caller holds mu.
 func (g *Grant) refuses() error {
 	if g.a.refuses != nil {
 		g.refused = g.a.refuses()

@@ -29,7 +29,7 @@ func (g *Grant) Laplace(effect float64, parts ...Part) error {
 		}
 	}
 	if !(effect > 0) || effect > g.a.terms.pure()*allowed {
-		return g.a.refuse("effect exceeds what the event's Laplace noise hides")
+		return g.a.refuse("the effect exceeds that of the event's Laplace noise")
 	}
 	if err := g.chargeOnce(); err != nil {
 		return err

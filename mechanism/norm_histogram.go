@@ -7,13 +7,13 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// NormHistogram chooses a clip norm from the norms that are to be clipped: it counts
-// them in bins of (0, most], adds Gaussian noise to the counts, and takes the upper
-// edge of the fullest bin.
+// NormHistogram chooses a clip norm from the norms to be clipped: it counts them in
+// bins of (0, most], adds Gaussian noise to the counts, and takes the upper edge of the
+// fullest bin.
 //
-// Every norm counts in exactly one bin: a norm above most in the top one, so that a
-// bad guess of most still finds something, and a norm that is not finite in the first
-// one, as the zero row that [ClipFactor] makes of it.
+// Every norm counts in exactly one bin: a norm above most in the top one, so a small
+// value of most is not fatal, and a norm that is not finite in the first one, as
+// [ClipFactor] makes a zero row of it.
 //
 // A NormHistogram holds private numbers; only Release reads them. It is not safe for
 // concurrent use.
@@ -31,9 +31,10 @@ type hiddenCounts struct {
 type normCounts struct {
 	edges  []float64 // upper ones, ascending
 	counts []int64
+	unit   float64 // of a count: 1, or a small part of it
 }
 
-// mostNormBins keeps a configuration file from asking for absurd memory.
+// mostNormBins bounds the memory that a configuration file can request.
 const mostNormBins = 1 << 20
 
 // NewNormHistogram returns a histogram without counts. Where least is 0 all bins have
@@ -54,7 +55,7 @@ func NewNormHistogram(least, most float64, bins int) (*NormHistogram, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	n := &normCounts{edges: make([]float64, bins), counts: make([]int64, bins)}
+	n := &normCounts{edges: make([]float64, bins), counts: make([]int64, bins), unit: 1}
 	h := &NormHistogram{&hiddenCounts{n}}
 	for j := range h.edges {
 		if least > 0 {
@@ -67,11 +68,20 @@ func NewNormHistogram(least, most float64, bins int) (*NormHistogram, error) {
 	return h, nil
 }
 
-// Reset forgets all counts.
+// Reset sets all counts to zero.
 func (h *NormHistogram) Reset() { clear(h.counts) }
 
 // Add counts one row by its squared norm.
-func (h *NormHistogram) Add(squaredNorm float64) { h.counts[h.bin(squaredNorm)]++ }
+func (h *NormHistogram) Add(squaredNorm float64) { h.AddShare(squaredNorm, 1) }
+
+// InShares makes a histogram without counts one of parts of 1.
+func (h *NormHistogram) InShares() { h.unit = shareStep }
+
+// AddShare counts a row for a part of 1, a multiple of 2^-20: rows of one person, of which all
+// together count 1. Without [NormHistogram.InShares] the share must be 1.
+func (h *NormHistogram) AddShare(squaredNorm, share float64) {
+	h.counts[h.bin(squaredNorm)] += int64(share / h.unit)
+}
 
 // bin is the first bin whose upper edge reaches the norm, or the last.
 func (h *NormHistogram) bin(squaredNorm float64) int {
@@ -85,13 +95,14 @@ func (h *NormHistogram) bin(squaredNorm float64) int {
 // Release draws the noise and returns the chosen clip norm.
 //
 // Guarantee: a Gaussian release of the given noise multiplier under the run's relation
-// (noise class: exact), if every record has added one row at most.
+// (noise class: exact), if every record has added one row at most, or rows whose
+// shares add up to 1.
 // Units: noiseMultiplier is the standard deviation of each count's noise ÷ the
 // histogram's sensitivity, see [HistogramSensitivity].
 // Errors: [ErrNotCovered]; nothing has then been drawn.
 func (h *NormHistogram) Release(g *Grant, noiseMultiplier float64) (clipNorm float64, err error) {
 	std := noiseMultiplier * HistogramSensitivity(g.a.run.Relation())
-	j, err := g.NoisyArgmax(h.counts, std, 1/noiseMultiplier)
+	j, err := g.NoisyArgmax(h.counts, std/h.unit, 1/noiseMultiplier)
 	if err != nil {
 		return 0, err
 	}

@@ -11,7 +11,7 @@ const redacted = "[private]"
 // Format writes "[private]" for every verb: the sum has no noise yet.
 func (FixedSum) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (FixedSum) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -20,7 +20,7 @@ func (FixedSum) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // Format writes "[private]" for every verb: the counts have no noise yet.
 func (NormHistogram) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (NormHistogram) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".

@@ -10,9 +10,9 @@ import (
 
 // Part is one sum of a joint release.
 type Part struct {
-	Sum *FixedSum // what the data says; untouched
+	Sum *FixedSum // the sum without noise; not changed
 	Std float64   // standard deviation of its noise, in the sum's units
-	Out []float64 // receives the noisy sum, grid points all
+	Out []float64 // receives the noisy sum, on the grid
 }
 
 // Release adds Gaussian noise to every coordinate of every part and writes the
@@ -23,12 +23,11 @@ type Part struct {
 // normal to the part's grid, and added in integers (noise class: exact).
 //
 // effect is the worst case, over neighbours under the run's relation, of the L2
-// norm of (difference ÷ Std) over all parts together. It is the caller's proof
-// to make; see [SumSensitivity] and [HistogramSensitivity]. Under a Poisson sample
-// and replace-one it has to cover a record that is there at all as well as one
-// that is replaced: with values in [10, 11] the difference is 1 and the effect 11,
-// because the curve of the event takes a record's absence for no farther than
-// another record.
+// norm of (difference ÷ Std) over all parts together. The caller must prove it; see
+// [SumSensitivity] and [HistogramSensitivity]. Under a Poisson sample and replace-one
+// it must cover the presence of a record as well as its replacement: with values in
+// [10, 11] replacement changes the sum by 1 and presence by 11, and the event's curve
+// assumes that a record's absence is no farther than another record.
 //
 // Errors: [ErrNotCovered] if the effects of all releases under this grant would
 // exceed its event's Gaussian; shape and grid mistakes. Nothing has then been drawn.
@@ -57,9 +56,9 @@ func (g *Grant) Release(effect float64, parts ...Part) error {
 	return g.tellRelease("Gaussian", effect, parts)
 }
 
-// NoteReal notes on the ledger that what is released under the grant rests on
-// arithmetic that makes no promises of one record apart from the others: its noise
-// class is then "real", whatever the mechanism adds.
+// NoteReal records on the ledger that the released values were computed with arithmetic
+// that may let a record's result depend on others: the noise class is then "real",
+// whatever the mechanism.
 func (g *Grant) NoteReal() {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -95,7 +94,7 @@ func isPowerOfTwo(x float64) bool {
 	return m == 0.5 && e > -1000 && e < 1000
 }
 
-// tellRelease shows a tap what was released and takes its outputs back.
+// tellRelease passes a release through a tap.
 func (g *Grant) tellRelease(mechanism string, effect float64, parts []Part) error {
 	if g.a.run.tap == nil {
 		return nil

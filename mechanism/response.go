@@ -15,7 +15,7 @@ import (
 func (g *Grant) RandomizedResponse(value int) (int, error) {
 	e, ok := g.a.terms.other.(accountant.RandomizedResponse)
 	if !ok {
-		return 0, g.a.refuse("the event is no randomized response")
+		return 0, g.a.refuse("the event is not a randomized response")
 	}
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()

@@ -12,17 +12,17 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// ErrNotCovered is the refusal to draw randomness that a grant's event does not
-// pay for. Nothing has been drawn when it is returned.
+// ErrNotCovered is returned for draws that a grant's event does not cover. Nothing is
+// drawn then.
 var ErrNotCovered = errors.New("mechanism: draw not covered by its event")
 
-// Run is one fit's access to randomness that protects: one fresh key from the
-// operating system and one ledger. It is safe for concurrent use.
+// Run is one fit's source of protecting randomness: one fresh key from the operating
+// system and one ledger. It is safe for concurrent use.
 type Run struct {
 	ledger *accountant.Ledger
 	source *entropy.Source
 	tap    entropy.Tap
-	failed error // why no randomness can be had
+	failed error // why there is no randomness
 
 	mu    sync.Mutex
 	step  uint64 // grants handed out
@@ -31,8 +31,9 @@ type Run struct {
 
 // Begin starts a run that spends from ledger.
 //
-// Errors: a source that cannot be opened makes every later Reserve and Spend
-// return the reason.
+// Guarantee: nothing is drawn before an event is reserved on the ledger.
+// Errors: if the source cannot be opened, every later Reserve and Spend returns the
+// reason.
 func Begin(ctx context.Context, ledger *accountant.Ledger) *Run {
 	r := &Run{ledger: ledger, tap: entropy.TapFrom(ctx)}
 	if ledger == nil {
@@ -48,7 +49,7 @@ func Begin(ctx context.Context, ledger *accountant.Ledger) *Run {
 	return r
 }
 
-// Relation is the neighbouring relation of the run's ledger.
+// Relation returns the neighbouring relation of the run's ledger.
 func (r *Run) Relation() accountant.Relation {
 	if r.ledger == nil {
 		return accountant.AddOrRemoveOne
@@ -56,12 +57,11 @@ func (r *Run) Relation() accountant.Relation {
 	return r.ledger.Relation()
 }
 
-// Reserve sets aside count releases of event e on the ledger.
+// Reserve reserves count releases of event e on the ledger.
 //
-// Guarantee: what the ledger publishes counts the whole reservation from now
-// on, used or not.
-// Errors: the ledger's, of which accountant.ErrBudgetExceeded is one; then
-// nothing has been reserved and nothing can be drawn.
+// Guarantee: the ledger's published cost includes the whole reservation from now on,
+// used or not. Errors: those of the ledger, such as accountant.ErrBudgetExceeded;
+// nothing is reserved then.
 func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance, error) {
 	if r.failed != nil {
 		return nil, r.failed
@@ -71,16 +71,16 @@ func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance
 	if err != nil {
 		return nil, err
 	}
-	// The ledger's own copy: what may be drawn is what was priced, whatever has become of the caller's
-	// lists since.
+	// The ledger's own copy: what may be drawn is what was priced, even if the caller has changed its
+	// own copy lists since.
 	return r.allowance(purpose, res.Event(), res), nil
 }
 
-// Resume continues what the ledger, saved and read back, still holds of a purpose's reservation. It
-// costs nothing, because it was counted when it was reserved; noise and samples are under this
-// run's own key. See accountant.Ledger.Resume for what a saved ledger cannot know.
+// Resume returns the remaining uses of a purpose's reservation on a ledger that was saved and read
+// back. They cost nothing, since they were counted when reserved; noise and samples use this run's
+// own key. See accountant.Ledger.Resume for the limits of a saved ledger.
 //
-// Errors: accountant.ErrReservationExhausted where nothing is left.
+// Errors: accountant.ErrReservationExhausted if nothing is left.
 func (r *Run) Resume(purpose string, e accountant.Event) (*Allowance, error) {
 	if r.failed != nil {
 		return nil, r.failed
@@ -98,6 +98,8 @@ func (r *Run) Resume(purpose string, e accountant.Event) (*Allowance, error) {
 }
 
 // Spend reserves one release of event e and takes it at once.
+//
+// Errors: those of Reserve and of [Allowance.Next].
 func (r *Run) Spend(purpose string, e accountant.Event) (*Grant, error) {
 	a, err := r.Reserve(purpose, e, 1)
 	if err != nil {
@@ -151,8 +153,7 @@ type Allowance struct {
 	noted []accountant.NoiseClass
 }
 
-// Next writes the ledger line of one event and then hands out the right to draw
-// its randomness.
+// Next takes one use on the ledger and then returns the right to draw its randomness.
 //
 // Errors: accountant.ErrReservationExhausted after the last one; those of Guard.
 func (a *Allowance) Next() (*Grant, error) {
@@ -185,10 +186,10 @@ func (a *Allowance) spend() error {
 	return err
 }
 
-// Remaining is how many grants the allowance still holds.
+// Remaining returns how many grants the allowance still holds.
 func (a *Allowance) Remaining() int { return a.reservation.Remaining() }
 
-// Event is the event of each grant.
+// Event returns the event of each grant.
 func (a *Allowance) Event() accountant.Event { return a.event }
 
 // stream returns the allowance's stream of one-shot noise; the caller holds mu.
@@ -199,7 +200,7 @@ func (a *Allowance) stream() *entropy.Stream {
 	return a.noise
 }
 
-// prepared is the sampler used last: most allowances use one only.
+// prepared caches the last sampler: most allowances use only one.
 type prepared struct {
 	std, grid float64
 	normal    *sampler.Normal
@@ -230,7 +231,7 @@ func (a *Allowance) note(class accountant.NoiseClass) {
 	a.reservation.Note(class)
 }
 
-// refuse words a refusal without any number that depends on records.
+// refuse makes an error without any number that depends on records.
 func (a *Allowance) refuse(format string, args ...any) error {
 	err := fmt.Errorf("%w: %s: %s", ErrNotCovered, a.purpose, fmt.Sprintf(format, args...))
 	if a.run.tap != nil {

@@ -11,11 +11,11 @@ import (
 // in it independently with exactly the event's sampling probability. It appends
 // the rows in rising order to index, and to keys one uniform key for each of
 // them, for per-example randomness of models; a key depends on the run, the step and
-// the row only, not on which other rows there are.
+// the row only, not on other rows.
 //
-// Guarantee: the sample is private. How long it is may not become visible.
-// Errors: a sample that the event does not hold, or a second one, appends
-// nothing and makes every later release under the grant return [ErrNotCovered].
+// Guarantee: the sample is private, and so is its length. Errors: a sample that the
+// event does not cover, or a second one, appends nothing and makes every later release
+// under the grant return [ErrNotCovered].
 func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []uint64) {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -40,7 +40,7 @@ func (g *Grant) takeSample(kind sampling) bool {
 	defer g.mu.Unlock()
 	switch {
 	case g.a.terms.sampling != kind:
-		g.refused = g.a.refuse("the event does not hold that sample")
+		g.refused = g.a.refuse("the event does not cover that sample")
 	case g.sampled:
 		g.refused = g.a.refuse("the event's sample has been drawn already")
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// SumSensitivity is the L2 sensitivity of a sum of records clipped to norm clip:
-// the record's own norm if it comes or goes, twice that if it is replaced.
+// SumSensitivity returns the L2 sensitivity of a sum of records clipped to norm clip:
+// clip if a record is added or removed, twice that if it is replaced.
 func SumSensitivity(r accountant.Relation, clip float64) float64 {
 	if r == accountant.ReplaceOne {
 		return 2 * clip
@@ -15,7 +15,7 @@ func SumSensitivity(r accountant.Relation, clip float64) float64 {
 	return clip
 }
 
-// HistogramSensitivity is the L2 sensitivity of counts in which each record
+// HistogramSensitivity returns the L2 sensitivity of counts in which each record
 // counts once: 1, or √2 if it may move from one cell to another.
 func HistogramSensitivity(r accountant.Relation) float64 {
 	if r == accountant.ReplaceOne {
@@ -24,11 +24,11 @@ func HistogramSensitivity(r accountant.Relation) float64 {
 	return 1
 }
 
-// ClipFactor is the factor that brings a row of the given squared norm to norm
-// clip or less. It aims 2^-20 below, so that a row whose coordinates are then
-// rounded to float32 still has norm at most clip, as long as clip is 2^-60 or
-// more: rounding to a subnormal number errs by more than 2^-20 of it. A row whose
-// norm is not finite gets 0.
+// ClipFactor returns the factor that scales a row of the given squared norm to norm
+// clip or less. It aims 2^-20 below, so that a row whose coordinates are then rounded
+// to float32 still has norm at most clip, as long as clip is 2^-60 or more: rounding to
+// a subnormal number errs by more than 2^-20 of it. A row whose norm is not finite gets
+// 0.
 //
 // The factor is itself a float32 number, rounded down, because a factor that a
 // caller rounds to a subnormal weight could grow by half of itself.

@@ -11,7 +11,7 @@ const (
 	sampleSubset
 )
 
-// terms are what one grant of an event may draw.
+// terms states what one grant of an event may draw.
 type terms struct {
 	gaussian    float64  // Σ effect² that Gaussian releases may reach
 	sampling    sampling // of a sample that must be drawn before any release
@@ -20,7 +20,7 @@ type terms struct {
 	other       accountant.Event // the one mechanism that is covered, if not Gaussian
 }
 
-// termsOf reads an event. What is not understood covers nothing.
+// termsOf reads an event. An unknown event covers nothing.
 func termsOf(e accountant.Event) terms {
 	switch e := e.(type) {
 	case accountant.PoissonSampled:

@@ -9,12 +9,12 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// ReserveAll sets aside everything that a fit will draw, in one transaction on the ledger, and
-// hands out one allowance a line. Lines of one purpose and part share a run, and thereby a key;
-// others have keys of their own. See accountant.Ledger.ReserveAll for transactions with an ID.
+// ReserveAll reserves everything that a fit will draw, in one transaction on the ledger, and
+// returns one allowance per line. Lines of one purpose and part share a run, and thereby a key;
+// others have separate keys. See accountant.Ledger.ReserveAll for transactions with an ID.
 //
 // Guarantee: the ledger holds all lines before any randomness can be drawn, or none of them.
-// Errors: the ledger's, of which accountant.ErrBudgetExceeded is one.
+// Errors: those of the ledger, such as accountant.ErrBudgetExceeded.
 func ReserveAll(ctx context.Context, ledger *accountant.Ledger,
 	t accountant.Transaction) ([]*Allowance, error) {
 	if ledger == nil {
@@ -51,23 +51,20 @@ func shareKey(a, b accountant.Line) bool {
 	return a.Purpose == b.Purpose && a.Group == b.Group && a.Part == b.Part
 }
 
-// Guard has f take every use of the allowance, by calling spend once; an error of f is returned by
-// Next, and no grant is handed out. A run that must note its uses elsewhere first, such as in a
-// file, cannot draw without having done so: f notes the use and takes it under one lock, which
-// spend alone does not hold. Guard is called before the first Next.
+// Guard makes f take every use of the allowance, by calling spend once. Next returns an error of
+// f, and then no grant. A run that must record its uses elsewhere first, such as in a file, does
+// so in f, under a lock that also covers spend. Call Guard before the first Next.
 func (a *Allowance) Guard(f func(spend func() error) error) { a.guard = f }
 
-// RefuseWhen has f asked whenever noise is about to be drawn under a grant of the allowance, after
-// the data were read. An error of f is returned by the release and by every later one of the grant;
-// nothing is drawn. f depends on no record's value. RefuseWhen is called before the first Next.
+// RefuseWhen calls f whenever noise is about to be drawn under a grant of the allowance, after the
+// data were read. If f returns an error, the release and every later one of the grant return it and
+// draw nothing. f must not depend on a record's value. Call RefuseWhen before the first Next.
 func (a *Allowance) RefuseWhen(f func() error) { a.refuses = f }
 
-// Note puts a noise class on the ledger's entry, for uses that were drawn before the allowance was
-// handed out, by an interrupted run.
+// Note records a noise class on the ledger's entry, for uses that an interrupted run drew before.
 func (a *Allowance) Note(class accountant.NoiseClass) { a.note(class) }
 
-// Classes are the noise classes of what has been drawn, and what Note was told, in the order in
-// which they came.
+// Classes returns the noise classes of all draws and of all calls of Note, in order.
 func (a *Allowance) Classes() []accountant.NoiseClass {
 	a.notes.Lock()
 	defer a.notes.Unlock()

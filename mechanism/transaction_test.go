@@ -76,7 +76,7 @@ func TestGuardThatTakesNothing(t *testing.T) {
 	}
 }
 
-// TestRefuseWhenStopsEveryMechanism: whoever watches an allowance can stop a release after its data
+// TestRefuseWhenStopsEveryMechanism: an allowance's observer can stop a release after its data
 // were read; nothing is drawn then, whatever the mechanism.
 func TestRefuseWhenStopsEveryMechanism(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5,

@@ -14,20 +14,21 @@ const maxTrials = 1 << 20
 // LeastGamma is the smallest γ of a number of runs that Trials draws, since that takes 1/γ steps.
 const LeastGamma = 1e-8
 
-// Trials draws how many runs a selection makes and, for each of them, one of so many choices, all
-// equally likely. A limit above 0 has the number drawn again until it is no larger.
+// Trials draws the number of runs of a selection and, for each run, one of the given number of
+// choices, all equally likely. If limit is positive, the number is redrawn until it is at most
+// limit.
 //
 // Guarantee: that of the grant's accountant.RepeatAndSelect, provided that the runs are independent
-// given the records, that each costs no more than the event's own, and that nothing leaves but the
-// best of them. Their number and their choices are secret: they are drawn here, from the stream
-// that protects, exactly (noise class: exact). See the event for what a limit does to its price.
-// Errors: [ErrNotCovered] under any other event or the second time; for a shape above 1, a γ below
-// LeastGamma and a Poisson number with a limit or a mean that is not whole, which have no draw
-// here. Nothing has then been drawn. Source: Papernot and Steinke 2022.
+// given the records, that each costs no more than the event's own, and that only the best of them
+// is released. Their number and their choices are secret and drawn exactly from the protecting
+// stream (noise class: exact). The event documents how a limit affects its price. Errors:
+// [ErrNotCovered] under any other event or the second time; for a shape above 1, a γ below
+// LeastGamma and a Poisson number with a limit or a mean that is not whole, which are not
+// supported. Nothing is drawn then. Source: Papernot and Steinke 2022.
 func (g *Grant) Trials(choices, limit int) ([]int, error) {
 	e, ok := g.a.terms.other.(accountant.RepeatAndSelect)
 	if !ok {
-		return nil, g.a.refuse("the event is no selection among runs")
+		return nil, g.a.refuse("the event is not a selection among runs")
 	}
 	if choices < 1 || limit < 0 {
 		return nil, g.a.refuse("%d choices, a limit of %d", choices, limit)

@@ -10,12 +10,13 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TrainBest trains a generator for each of several configurations against one release and keeps the
-// one whose records are nearest to it: see Distance. It also returns all distances, in order.
+// TrainBest trains a generator for each of several configurations against one release and returns
+// the one whose records are nearest to the release by Distance. It also returns all distances, in
+// order.
 //
-// Guarantee: nothing but the release is looked at, to train or to choose, so the generator has the
-// release's guarantee, however many are compared.
-// Errors: *param.Error for an empty list or a mistake in any configuration; those of Train.
+// Guarantee: training and selection use the release only, so the generator has the release's
+// guarantee, however many are compared. Errors: *param.Error for an empty list or a mistake in any
+// configuration; those of Train.
 func TrainBest(ctx context.Context, e *Embedding, list []GeneratorConfig,
 	opts ...synth.Option) (*synth.Generator, []float64, error) {
 	var k param.Checker
@@ -46,14 +47,14 @@ func TrainBest(ctx context.Context, e *Embedding, list []GeneratorConfig,
 	return best, distances, nil
 }
 
-// judged is how many synthetic records of each class TrainBest judges a generator by.
+// judged is the number of synthetic records of each class by which TrainBest compares generators.
 const judged = 2000
 
-// Distance is the squared distance of the mean features of n synthetic records of each class to the
-// released means, weighted as BySignal weights them. The noise of the release is part of it, the
-// same for all generators; so is what n records say too much, E‖φ‖²/n at most.
+// Distance returns the squared distance of the mean features of n synthetic records of each class
+// to the released means, weighted as BySignal weights them. It includes the noise of the release,
+// the same for all generators, and the sampling error of n records, at most E‖φ‖²/n.
 //
-// Guarantee: no private record is looked at.
+// Guarantee: post-processing; it reads no private record.
 // Errors: *param.Error for a generator of records of another schema, or no records; ctx.Err().
 func Distance(ctx context.Context, e *Embedding, g *synth.Generator, n int) (float64, error) {
 	var k param.Checker
@@ -67,7 +68,7 @@ func Distance(ctx context.Context, e *Embedding, g *synth.Generator, n int) (flo
 	t := e.target(GeneratorConfig{}.withDefaults())
 	total := 0.0
 	for c := range t.means {
-		draw := []synth.DrawOption{synth.Seed(uint64(c))}
+		draw := []synth.DrawOption{synth.Seed(uint64(c)), synth.Unconstrained()}
 		if e.Classes() > 1 {
 			draw = append(draw, synth.OfClass(c))
 		}
@@ -87,7 +88,7 @@ func Distance(ctx context.Context, e *Embedding, g *synth.Generator, n int) (flo
 	return total, nil
 }
 
-// meanOf is the mean of records' features.
+// meanOf returns the mean of the records' features.
 func (e *Embedding) meanOf(data records.Data) ([]float64, error) {
 	features, err := e.config.features() // the embedding's own are shared
 	if err != nil {

@@ -17,30 +17,30 @@ import (
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
-	// Kernel is the feature map of a record, for example rff.RBF. Its bandwidths come from the schema,
-	// from public data or from experience, never from the private records. Nil is chosen by the
-	// schema: rff.Pairs for tables that are not too wide for it, Gaussian kernels of several length
-	// scales (rff.Rule) otherwise.
+	// Kernel is the feature map of a record, for example rff.RBF. Its bandwidths must come from the
+	// schema, public data or experience, never from the private records. If it is nil, the schema
+	// decides: rff.Pairs for tables that are not too wide, Gaussian kernels of several length scales
+	// (rff.Rule) otherwise.
 	Kernel rff.EmbeddingKernel `json:"-"`
-	// Features is the number of random features where Kernel is nil; more than 0 asks for rff.Rule
-	// whatever the schema.
+	// Features is the number of random features if Kernel is nil; a positive number selects
+	// rff.Rule for any schema.
 	Features int `json:"-"`
-	// CountShare is the part of the squared effect that class counts take, in (0,1); 0 is
-	// DefaultCountShare.
+	// CountShare is the fraction of the squared effect spent on class counts, in (0, 1); 0
+	// means DefaultCountShare.
 	CountShare float64 `json:"count_share,omitempty"`
-	// Nominal is a public number of records. With it what is left open is chosen by the rules that the
-	// package's documentation states. Under replace-one it is the number of records: without classes
-	// it is required, since nothing else says how many there are; with classes it makes their noisy
-	// counts better. Under add-or-remove-one that number is private: Nominal is about as many, and
-	// nothing but defaults follows it.
+	// Nominal is a public number of records. If it is set, open fields get defaults by the rules in
+	// the package documentation. Under replace-one it must be the exact number of records; it is
+	// required without classes, since no counts are released then, and improves the noisy counts with
+	// classes. Under add-or-remove-one the exact number is private: Nominal is approximate and affects
+	// defaults only.
 	Nominal int `json:"nominal,omitempty"`
 	// NoiseMultiplier is the noise of the whole release (of each, with Batches) relative to its
-	// sensitivity; 0 finds the least that fits the budget.
+	// sensitivity; 0 means the least that meets the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// Batches releases the embeddings of many Poisson samples instead of one embedding of all records.
-	// The zero value is one release, which is several times more exact at the same ε.
+	// The zero value is one release, which is several times more accurate at the same ε.
 	Batches Batches `json:"batches,omitzero"`
-	// Seed is of public randomness: the frequencies of features.
+	// Seed is the seed of public randomness: the frequencies of features.
 	Seed uint64 `json:"seed,string"`
 	// Generator is trained against the release, which costs nothing.
 	Generator GeneratorConfig `json:"generator"`
@@ -73,9 +73,9 @@ func (c Config) Validate() error {
 	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())
 	k.OK(c.CountShare >= 0 && c.CountShare < 1, "merf.Config.CountShare", c.CountShare,
-		"a part in (0, 1), or 0 for the best one")
+		"a fraction in (0, 1), or 0 for the default")
 	k.OK(c.NoiseMultiplier >= 0 && finite(c.NoiseMultiplier), "merf.Config.NoiseMultiplier",
-		c.NoiseMultiplier, "a positive finite number, or 0 to find it")
+		c.NoiseMultiplier, "a positive finite number, or 0 to calibrate it")
 	c.validateSize(&k)
 	if b := c.Batches; !b.none() {
 		k.OK(b.Probability > 0 && b.Probability < 1, "merf.Batches.Probability", b.Probability,
@@ -92,17 +92,17 @@ func (c Config) validateSize(k *param.Checker) {
 		return
 	}
 	k.OK(c.Nominal >= 0, "merf.Config.Nominal", c.Nominal,
-		"the public number of records, or 0 where there are classes")
+		"the public number of records, or 0 if there are classes")
 	k.OK(c.Nominal != 0 || c.Schema.Classes() > 1, "merf.Config.Nominal", c.Nominal,
 		"the public number of records: without classes no count is released")
 }
 
-// validateKernel draws the features, since a kernel may be sound and yet not fit the records: what
-// would fail must fail before anything is spent.
+// validateKernel draws the features, since a valid kernel may not fit the records. This must be
+// found before anything is spent.
 func (c Config) validateKernel(k *param.Checker) {
 	k.OK(c.Features >= 0, "merf.Config.Features", c.Features, "a number of features, or 0")
 	k.OK(c.Features == 0 || c.Kernel == nil, "merf.Config.Features", c.Features,
-		"0 where a Kernel is given, which says it itself")
+		"0 if a Kernel is given, which has its own number")
 	if c.Schema.Validate() != nil || c.Features < 0 {
 		return // reported by itself
 	}
@@ -113,6 +113,7 @@ func (c Config) validateKernel(k *param.Checker) {
 	}
 	path := fmt.Sprintf("merf.Config.Kernel (%T)", c.kernel())
 	b := boundsOf(e)
+	b.rows = c.Schema.RowsPerPerson()
 	k.OK(e.In() == c.Schema.Dim(), path, e.In(),
 		fmt.Sprintf("features of records of %d coordinates", c.Schema.Dim()))
 	k.OK(b.dim > 0 && b.dim <= maxSums/classesOf(c.Schema), path, b.dim,
@@ -122,8 +123,7 @@ func (c Config) validateKernel(k *param.Checker) {
 		"a bound of the features' change, at most twice that of the norm")
 }
 
-// validateGenerator builds the network, since an architecture may be sound and yet not fit the
-// records.
+// validateGenerator builds the network, since a valid architecture may not fit the records.
 func (c Config) validateGenerator(k *param.Checker) {
 	if err := c.Generator.Validate(); err != nil {
 		k.Add(err)
@@ -139,11 +139,10 @@ func (c Config) validateGenerator(k *param.Checker) {
 // maxSums bounds how many numbers are released.
 const maxSums = 1 << 28
 
-// defaultFeatures is the paper's number of random features, which records of few coordinates do not
-// need.
+// defaultFeatures is the paper's number of random features. Records of few coordinates need fewer.
 const defaultFeatures = 10_000
 
-// kernel is the caller's, or the one that suits the schema.
+// kernel returns the caller's kernel, or the one that suits the schema.
 func (c Config) kernel() rff.EmbeddingKernel {
 	if c.Kernel != nil {
 		return c.Kernel

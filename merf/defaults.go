@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// What the rules aim at; docs/defaults.md has the grids.
+// Targets of the default rules; docs/defaults.md has the measurements.
 const (
 	meanNoise     = 1.0 / 16 // of a class's mean of random features, relative to its norm
 	pairNoise     = 0.15     // of a class's mean of pairs, above which columns alone are released
@@ -22,8 +22,8 @@ const (
 	mostSeconds   = 300 // of training
 )
 
-// chosen is the configuration with everything that may be left open decided by rules, where a
-// Nominal size is given, and without one as it is.
+// chosen returns the configuration with its open fields set by the default rules if Nominal
+// is given, and unchanged otherwise.
 func (c Config) chosen() (Config, error) {
 	if c.decided || c.Schema.Validate() != nil || c.Budget.Validate() != nil {
 		return c, nil
@@ -48,7 +48,7 @@ func (c Config) chosen() (Config, error) {
 	c.chooseGenerator()
 	c.choices.Add("", "", c.cost(t).String())
 	if c.Budget.Relation == accountant.AddOrRemoveOne {
-		c.Nominal = 0 // how many records there are is private: only defaults follow it
+		c.Nominal = 0 // the exact number of records is private: Nominal affects defaults only
 	}
 	return c, nil
 }
@@ -68,16 +68,16 @@ func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 					noise)
 			}
 			if order == 1 {
-				return k, fmt.Sprintf("pairs of columns would drown: more than %g of their norm is noise",
+				return k, fmt.Sprintf("noise would exceed %g of the norm of pairs of columns",
 					pairNoise)
 			}
 		}
 	}
 	most := min(defaultFeatures, max(featuresOfDim*s.Dim(), leastFeatures))
 	d, why := t.Features(classes, meanNoise, leastFeatures, most),
-		fmt.Sprintf("as many as the noise of a class's mean lets through, at most %d", most)
+		fmt.Sprintf("as many as the noise of a class's mean permits, at most %d", most)
 	if c.Features != 0 {
-		d, why = c.Features, "Features says how many"
+		d, why = c.Features, "Features is given"
 	}
 	if s.Channels() == 1 && min(s.Height(), s.Width()) >= 8 { // PatchesFor is for strokes on black
 		return rff.PatchesFor(d, s.Height(), s.Width()), why
@@ -91,12 +91,11 @@ func (c *Config) chooseGenerator() {
 	if c.Schema.IsImage() && c.Schema.Height()%4 == 0 && c.Schema.Width()%4 == 0 {
 		defaults.Fill[models.GeneratorArchitecture](&c.choices, &g.Architecture, models.ConvDecoder{
 			Height: c.Schema.Height(), Width: c.Schema.Width(), Channels: c.Schema.Channels(),
-			Hidden: []int{200},
-			Maps:   []int{16, 8}, Size: 5, Activation: models.ReLU, Output: device.Sigmoid,
-			BatchNorm: true}, "Generator.Architecture", "neighbouring pixels go together")
-		defaults.Fill(&c.choices, &g.Latent, 10, "Generator.Latent", "codes cost nothing")
+			Hidden: []int{200}, Maps: []int{16, 8}, Size: 5, Activation: models.ReLU, Output: device.Sigmoid,
+			BatchNorm: true}, "Generator.Architecture", "neighbouring pixels are correlated")
+		defaults.Fill(&c.choices, &g.Latent, 10, "Generator.Latent", "codes cost no privacy")
 		defaults.Fill(&c.choices, &g.Batch, 100, "Generator.Batch", "convolutions take time")
-		defaults.Fill(&c.choices, &g.LR, 0.01, "Generator.LR", "what convolutions learn with")
+		defaults.Fill(&c.choices, &g.LR, 0.01, "Generator.LR", "suits convolutions")
 	}
 	if g.Steps != 0 {
 		return
@@ -106,7 +105,7 @@ func (c *Config) chooseGenerator() {
 	if steps < usual.Steps {
 		g.Steps = max(steps, 100)
 		c.choices.Add("Generator.Steps", g.Steps,
-			fmt.Sprintf("what can be done in about %d s", mostSeconds))
+			fmt.Sprintf("as many as fit in about %d s", mostSeconds))
 	}
 }
 
@@ -127,7 +126,7 @@ func (c Config) featureOperations() (operations, dim float64) {
 	return 2 * dim * in, dim
 }
 
-// stepOperations are those of a step of training.
+// stepOperations returns the number of operations of a training step.
 func (c Config) stepOperations(g GeneratorConfig) float64 {
 	features, _ := c.featureOperations()
 	network := 1e5
@@ -142,7 +141,7 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 	return float64(g.Batch) * (2*features + 6*network)
 }
 
-// cost is what the run is predicted to take.
+// cost predicts the run's time and memory.
 func (c Config) cost(t defaults.Task) defaults.Cost {
 	g := c.Generator.withDefaults()
 	one, dim := c.featureOperations()

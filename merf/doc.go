@@ -1,6 +1,7 @@
 // Package merf makes labelled synthetic records from one private release: the system of Harder,
 // Adamczewski and Park, "DP-MERF: Differentially Private Mean Embeddings with Random Features for
-// Practical Privacy-Preserving Data Generation" (AISTATS 2021), in a form whose guarantee holds.
+// Practical Privacy-Preserving Data Generation" (AISTATS 2021), corrected so that the guarantee
+// holds.
 //
 // Every record is mapped to features of bounded norm (package rff). What is released is, for each
 // class, the noisy sum of its records' features and its noisy count: one Gaussian release, whatever
@@ -9,8 +10,8 @@
 //
 //	Config    ── Plan:  the noise and the whole bill, before any record is read
 //	Plan      ── Embed: reserves, sums, releases; Fit: trains a generator as well
-//	Embedding ── released: save it, share it, Train as many generators against it as you like
-//	Model     ── what a generator holds: sample it by class or by noisy proportions
+//	Embedding ── released: save it, share it, Train any number of generators against it
+//	Model     ── the model of a generator: sample it by class or by noisy proportions
 //
 // # Where this differs from the paper
 //
@@ -23,13 +24,14 @@
 //
 // The paper's auto-encoder variant trains its encoder on private records without noise and then
 // clips the decoder's gradients. One record then changes every other record's gradient, so nothing
-// bounds the sum: it is not offered. Encoded takes an encoder that was trained on public records
-// instead.
+// bounds the sum, and the variant is not offered. Encoded uses an encoder trained on public
+// records instead.
 //
 // # Defaults
 //
-// Everything has a default. With [Config.Nominal] they follow, besides the schema, the signal
-// s = n/σ₁, where σ₁ is the noise of one release that costs all of ε; k is the number of classes.
+// Every field has a default. With [Config.Nominal] = n, defaults depend on the schema and on the
+// signal s = n/σ₁, where σ₁ is the noise of one release that costs all of ε; k is the number of
+// classes.
 //
 //	tables        rff.Pairs, of columns alone where k·√features/s is above .15 for pairs of them
 //	images        rff.PatchesFor (in colour rff.Rule) and a ConvDecoder
@@ -37,5 +39,5 @@
 //	features      (s/16k)², from 200 to the least of 10,000 and 50 for each coordinate
 //	steps         2,000, or what is done in 5 minutes
 //
-// docs/defaults.md shows what the numbers come from.
+// docs/defaults.md derives the numbers.
 package merf

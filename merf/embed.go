@@ -14,10 +14,9 @@ import (
 
 // Embed releases the noisy embedding of private records, without training a generator.
 //
-// Guarantee: everything in the returned embedding is a function of releases that the ledger holds,
-// noise of the exact class; the events are the plan's. An interrupted run keeps what it reserved:
-// nothing is refunded.
-// Errors: those of synth.Plan.FitOn.
+// Guarantee: the returned embedding is a function of releases recorded on the ledger, with noise
+// of the exact class; the events are the plan's. An interrupted run gets no refund. Errors: those
+// of synth.Plan.FitOn.
 func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) (*Embedding, error) {
 	if data == nil {
@@ -27,16 +26,17 @@ func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data record
 }
 
 // EmbedStream is Embed of records that arrive in pieces, in memory that does not grow with their
-// number. A piece is read to its end before the next one is asked for, and not kept. A run that
-// goes on from a checkpoint reads the whole stream again, as long as something is left to release.
+// number. A piece is read to its end before the next is requested, and is not kept. A run that
+// resumes from a checkpoint reads the whole stream again if something is left to release.
 //
-// Units: a record must be in one piece only, and where the ledger protects users so must all of a
-// user. Pieces do not name users, so that a user who is in two of them cannot be recognised: under
-// such a ledger a second piece is refused unless both state different parts of all users, by
-// records.WithPart. Pieces that state a smaller unit than the ledger's are refused.
-// Errors: those of Embed, and the stream's own, which ends the run: whoever makes the stream
-// decides what its errors say about the records. A plan with Batches needs random access and is
-// refused.
+// Units: a record must be in one piece only and, if the ledger protects users, so must all records
+// of a user. Pieces do not name users, so a user in two pieces cannot be detected: under such a
+// ledger a second piece is an error unless both state different parts of all users by
+// records.WithPart. Pieces that state a smaller unit than the ledger's are an error. Errors: those
+// of Embed, and the stream's own, which end the run: the author of the stream decides what its
+// errors reveal about the records; *param.Error for a plan with Batches, which needs random
+// access.
+// Guarantee: that of Embed for the records of all pieces together.
 func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*Embedding, error) {
 	if err := p.streams("merf.EmbedStream.stream", stream); err != nil {
@@ -47,6 +47,8 @@ func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 
 // FitStream is FitOn for records that arrive in pieces, in memory that does not grow with their
 // number. Units and Errors: those of EmbedStream.
+//
+// Guarantee: that of FitOn for the records of all pieces together.
 func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
 	stream iter.Seq2[records.Data, error], opts ...synth.Option) (*synth.Generator, error) {
 	if err := p.streams("merf.FitStream.stream", stream); err != nil {
@@ -57,12 +59,12 @@ func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
 	}, opts...)
 }
 
-// streams refuses what no stream can be embedded by.
+// streams returns an error for plans and options that do not support streams.
 func (p *Plan) streams(path string, stream iter.Seq2[records.Data, error]) error {
 	if stream == nil {
 		return param.New(path, nil, "records")
 	}
-	return p.wholeSums("none for a stream, which is read once")
+	return p.wholeSums("zero: a stream is read once")
 }
 
 // A filler adds up what a run reads.
@@ -82,8 +84,7 @@ func pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
 			}
 			data = records.Clamped(data)
 			if data != nil {
-				unit := records.UnitOf(data)
-				if err := records.CheckUnit("merf.stream", unit, r.Ledger.Unit()); err != nil {
+				if err := records.CheckUnitOf("merf.stream", data, r.Ledger.Unit()); err != nil {
 					return err
 				}
 			}
@@ -100,14 +101,14 @@ func pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
 }
 
 // Release adds noise to the sums of shards and releases them as one embedding. The shards are
-// emptied: a record is in one release, however often its shard is named. Where the run fails, the
+// emptied, so a record is in one release even if its shard is passed twice. If the run fails, the
 // first shard holds the records of all.
 //
-// Guarantee: that of Embed for the records of all shards together, each of which must be in one
-// shard once; where the ledger protects users, all of a user must be in one shard, and shards, like
-// the pieces that are added to one, must state different parts of all users by records.WithPart.
-// Errors: those of Embed; *param.Error for shards of unequal plans, for one whose Add has failed,
-// or a plan with Batches.
+// Guarantee: that of Embed for the records of all shards together. Each record must be in one
+// shard, once. If the ledger protects users, all records of a user must be in one shard, and
+// shards, like the pieces added to one, must state different parts of all users by
+// records.WithPart. Errors: those of Embed; *param.Error for shards of unequal plans, for one whose
+// Add has failed, or a plan with Batches.
 func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
 	opts ...synth.Option) (*Embedding, error) {
 	if err := p.checkShards(ledger, shards); err != nil {
@@ -128,13 +129,13 @@ func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []
 }
 
 func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*Partial) error {
-	if err := p.wholeSums("none: a sample is drawn from all shards"); err != nil {
+	if err := p.wholeSums("zero: samples are drawn from all records"); err != nil {
 		return err
 	}
 	var k param.Checker
 	for _, s := range shards {
 		k.OK(p.work.adds(s), "merf.Release.shards", redacted,
-			"whole sums of an equal plan, each of whose Add has succeeded")
+			"sums of an equal plan without a failed Add")
 		if ledger != nil && s != nil && s.who != "" {
 			k.Add(records.CheckUnit("merf.Release.shards", s.who, ledger.Unit()))
 		}
@@ -145,7 +146,7 @@ func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*Partial) error {
 	return k.Err()
 }
 
-// together is the unit that several shards keep, "" for none with records.
+// together returns the unit common to several shards, "" if none has records.
 func together(shards []*Partial) string {
 	var all Partial
 	for _, s := range shards {
@@ -156,8 +157,8 @@ func together(shards []*Partial) string {
 	return all.who
 }
 
-// Refit trains the plan's generator against an embedding that was released before. It reads no
-// record and costs nothing.
+// Refit trains the plan's generator against an earlier release. It reads no records and costs
+// no privacy.
 //
 // Errors: those of Train.
 func (p *Plan) Refit(ctx context.Context, e *Embedding,
@@ -168,7 +169,7 @@ func (p *Plan) Refit(ctx context.Context, e *Embedding,
 	return Train(ctx, e, p.work.config.Generator, opts...)
 }
 
-// made refuses plans that Config.Plan has not made.
+// made returns an error for plans not made by Config.Plan.
 func (p *Plan) made() error {
 	if p == nil || p.work == nil {
 		return param.New("merf.Plan", nil, "a plan made by Config.Plan or read from a file")
@@ -176,7 +177,7 @@ func (p *Plan) made() error {
 	return nil
 }
 
-// wholeSums refuses plans that release samples.
+// wholeSums returns an error for plans that release samples.
 func (p *Plan) wholeSums(want string) error {
 	if err := p.made(); err != nil {
 		return err
@@ -187,7 +188,7 @@ func (p *Plan) wholeSums(want string) error {
 	return nil
 }
 
-// release carries out the plan's one stage and no training.
+// release runs the plan's one stage without training.
 func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	fill filler, opts []synth.Option) (*Embedding, error) {
 	if err := p.made(); err != nil {
@@ -218,7 +219,7 @@ func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding
 	if err != nil {
 		return nil, err
 	}
-	e.guarantee = r.Ledger.Guarantee()
+	e.guarantee = r.Guarantee()
 	return e, nil
 }
 

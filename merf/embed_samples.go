@@ -19,8 +19,8 @@ type samples struct {
 }
 
 // sampled releases the embedding of one Poisson sample after another and averages them: the mean of
-// all releases divided by the public probability, which stands for all records. What an
-// interruption has lost is left out of the mean.
+// all releases divided by the public probability, an estimate for all records. Releases
+// lost to an interruption are left out of the mean.
 func (w *work) sampled(ctx context.Context, r *synth.Run, e *Embedding) error {
 	s := &samples{sums: e}
 	if complete, err := s.restore(r.Saved(), w.config.Batches.Steps); complete || err != nil {
@@ -41,7 +41,7 @@ func (w *work) sampled(ctx context.Context, r *synth.Run, e *Embedding) error {
 		}
 		rows, keys = grant.PoissonSample(r.Data.Len(), rows[:0], keys[:0])
 		sums.reset()
-		if err := sums.addRows(ctx, r.Data, rows); err != nil {
+		if err := sums.addSample(ctx, r.Data, rows); err != nil {
 			return err
 		}
 		parts := w.parts(sums.total())
@@ -68,7 +68,7 @@ func (s *samples) add(parts []mechanism.Part, share float64) {
 	s.made++
 }
 
-// finish makes up for releases that were lost. The checkpoint keeps the releases as they came.
+// finish corrects for lost releases. The checkpoint keeps the releases unchanged.
 func (s *samples) finish(w *work) error {
 	if s.made == 0 {
 		return fmt.Errorf("merf: %s: %w", PurposeEmbed, synth.ErrLost)
@@ -97,7 +97,7 @@ func (s *samples) file() (*synth.File, error) {
 
 // restore reads the releases so far. They are complete where the run had begun to train.
 //
-// Errors: synth.ErrFormat for a state that no run of so many steps has.
+// Errors: synth.ErrFormat for a state that no run with that many steps has.
 func (s *samples) restore(f *synth.File, steps int) (complete bool, err error) {
 	if f == nil {
 		return false, nil

@@ -11,10 +11,10 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// An Embedding is what a run releases: noisy sums of features and noisy counts, class by class, and
-// the public description of the features. It holds nothing else: saving it, giving it away and
-// training any number of generators against it reveal nothing beyond its Guarantee. It is immutable
-// and safe for concurrent use.
+// An Embedding is a release: noisy sums of features and noisy counts, by class, and the public
+// description of the features. It holds nothing else: saving it, sharing it and training any number
+// of generators against it reveal nothing beyond its Guarantee. It is immutable and safe for
+// concurrent use.
 type Embedding struct {
 	config    Config
 	features  rff.Embedding
@@ -24,7 +24,7 @@ type Embedding struct {
 	guarantee accountant.Guarantee
 }
 
-// newEmbedding has features of its own: those of the plan keep scratch memory of private records.
+// newEmbedding draws new features: those of the plan hold scratch memory of private records.
 func (w *work) newEmbedding() (*Embedding, error) {
 	c := w.config
 	features, err := c.features()
@@ -48,7 +48,7 @@ func (n noise) perRecord(b Batches) noise {
 	return n
 }
 
-// Guarantee says what was promised, to whom, and what it does not cover.
+// Guarantee returns what is promised and what is not covered.
 func (e *Embedding) Guarantee() accountant.Guarantee {
 	if e.known().features == nil {
 		return accountant.Guarantee{NotPrivate: "nothing has been released"}
@@ -56,7 +56,7 @@ func (e *Embedding) Guarantee() accountant.Guarantee {
 	return e.guarantee
 }
 
-// known is the embedding, or the zero value in the place of nil.
+// known returns e, or the zero value if e is nil.
 func (e *Embedding) known() *Embedding {
 	if e == nil {
 		return &Embedding{}
@@ -64,14 +64,14 @@ func (e *Embedding) known() *Embedding {
 	return e
 }
 
-// Schema is the schema of the records.
+// Schema returns the schema of the records.
 func (e *Embedding) Schema() records.Schema { return e.known().config.Schema }
 
-// Classes is the number of sums: one for each class, or one of all records where there are no
+// Classes returns the number of sums: one for each class, or one of all records where there are no
 // classes.
 func (e *Embedding) Classes() int { return len(e.known().counts) }
 
-// Features is the number of features.
+// Features returns the number of features.
 func (e *Embedding) Features() int {
 	if e.known().features == nil { // the zero value
 		return 0
@@ -79,7 +79,7 @@ func (e *Embedding) Features() int {
 	return e.features.Dim()
 }
 
-// Sum is a copy of the noisy sum of a class's features; nil for a class that does not exist.
+// Sum returns a copy of the noisy sum of a class's features; nil if the class does not exist.
 func (e *Embedding) Sum(class int) []float64 {
 	if class < 0 || class >= e.Classes() {
 		return nil
@@ -92,22 +92,24 @@ func (e *Embedding) sum(class int) []float64 {
 	return e.sums[class*d : (class+1)*d]
 }
 
-// Counts are the noisy numbers of records of the classes: they may be negative and are not whole.
+// Counts returns the noisy numbers of records of the classes. They may be negative and are not
+// integers.
 func (e *Embedding) Counts() []float64 { return slices.Clone(e.known().counts) }
 
-// SumStd is the standard deviation of the noise on each coordinate of each sum.
+// SumStd returns the standard deviation of the noise on each coordinate of each sum.
 func (e *Embedding) SumStd() float64 { return e.known().noise.sum }
 
-// CountStd is that of the noise on each count; 0 where the number of records is public.
+// CountStd returns the standard deviation of the noise on each count; 0 if the number
+// of records is public.
 func (e *Embedding) CountStd() float64 { return e.known().noise.count }
 
-// String says what the embedding is, in public numbers.
+// String describes the embedding in public numbers.
 func (e *Embedding) String() string {
 	return fmt.Sprintf("embedding of %v: %d features, noise ±%.4g on sums, ±%.4g on counts",
 		e.Schema(), e.Features(), e.SumStd(), e.CountStd())
 }
 
-// sizes are the noisy counts made fit to divide by: brought to the nominal total where that is
+// sizes returns the noisy counts as divisors: brought to the nominal total where that is
 // public, and never below floor standard deviations of their noise.
 func (e *Embedding) sizes(floor float64) []float64 {
 	out := e.adjusted()

@@ -16,7 +16,7 @@ import (
 // KindEmbedding is the name of a released embedding in a file.
 const KindEmbedding = "merf embedding"
 
-// embeddingHeader is everything an embedding consists of but its numbers.
+// embeddingHeader is an embedding without its numbers.
 type embeddingHeader struct {
 	Schema    records.Schema       `json:"schema"`
 	Kernel    json.RawMessage      `json:"kernel,omitempty"` // absent if user-defined
@@ -27,12 +27,11 @@ type embeddingHeader struct {
 	Guarantee accountant.Guarantee `json:"guarantee"`
 }
 
-// Save writes the embedding in a self-describing form that LoadEmbedding reads in any process. A
-// kernel that is not package rff's own is left out and has to be given to LoadEmbedding. Errors are
-// the writer's.
+// Save writes the embedding in a self-describing format that LoadEmbedding reads in any process. A
+// user-defined kernel is omitted and must be given to LoadEmbedding. Errors are the writer's.
 func (e *Embedding) Save(w io.Writer) error {
 	if e.known().features == nil {
-		return param.New("merf.Embedding", nil, "an embedding that a plan has released")
+		return param.New("merf.Embedding", nil, "an embedding released by a plan")
 	}
 	h := embeddingHeader{Schema: e.config.Schema, Seed: e.config.Seed, Nominal: e.config.Nominal,
 		SumStd: e.noise.sum, CountStd: e.noise.count, Guarantee: e.guarantee}
@@ -54,11 +53,11 @@ func (e *Embedding) parts() []synth.Part {
 		synth.Part64("counts", &e.counts, classes)}
 }
 
-// LoadEmbedding reads an embedding that Save wrote. A kernel given here is used where the file
+// LoadEmbedding reads an embedding that Save wrote. The kernel argument is used if the file
 // holds none.
 //
-// Errors: synth.ErrFormat and its like. A hostile file gives an error; memory is bounded by a small
-// multiple of the file's size.
+// Errors: synth.ErrFormat and its like. A hostile file results in an error; memory is bounded by a
+// small multiple of the file's size.
 func LoadEmbedding(r io.Reader, kernel ...rff.EmbeddingKernel) (*Embedding, error) {
 	f, err := synth.DecodeFile(r)
 	if err != nil {
@@ -90,7 +89,7 @@ func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, er
 	if err := h.Schema.Validate(); err != nil {
 		return nil, err
 	}
-	if !(h.SumStd > 0) || !(h.CountStd >= 0) || h.Nominal < 0 { // JSON has no infinite numbers
+	if !(h.SumStd > 0) || !(h.CountStd >= 0) || h.Nominal < 0 { // JSON has no infinite values
 		return nil, fmt.Errorf("noise of ±%v and ±%v, %d records", h.SumStd, h.CountStd, h.Nominal)
 	}
 	e := &Embedding{config: Config{Schema: h.Schema, Seed: h.Seed, Nominal: h.Nominal},
@@ -104,7 +103,7 @@ func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, er
 	case len(kernel) == 1 && kernel[0] != nil:
 		e.config.Kernel = kernel[0]
 	default:
-		return nil, errors.New("it holds no kernel, and none was given")
+		return nil, errors.New("the file holds no kernel, and none was given to LoadEmbedding")
 	}
 	e.features, err = e.config.features()
 	return e, err

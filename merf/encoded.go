@@ -14,9 +14,9 @@ import (
 // those of its code. It is a sound form of the paper's auto-encoder variant.
 //
 // Guarantee: that of Kernel, whatever the encoder does to a record, as long as the encoder is
-// public: it must have been trained on public records alone and not change any more. An encoder
-// that has seen the private records without noise makes every record's features depend on all of
-// them, and then nothing is protected.
+// public: it must be trained on public records only and must not change. An encoder
+// trained on the private records without noise makes every record's features depend on all of
+// them, and no guarantee holds.
 type Encoded struct {
 	Encoder models.Generator // from records, each coordinate in [0,1], to codes; without batch norm
 	// Kernel of codes. Its bounds must hold for any numbers that the encoder makes, as those of
@@ -34,7 +34,7 @@ func (k Encoded) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
 		c.OK(in == l.In, "merf.Encoded.Encoder", in,
 			fmt.Sprintf("a network that takes records of %d coordinates", l.In))
 		c.OK(len(k.Encoder.AppendState(nil)) == 0, "merf.Encoded.Encoder", "state",
-			"no batch norm, which mixes records")
+			"an encoder without batch norm, which mixes records")
 	}
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -88,7 +88,8 @@ func spread01(be device.Backend, b device.Batch) device.Matrix {
 	return x
 }
 
-// Backward goes back through the features and then through the encoder, whose parameters stay.
+// Backward propagates through the features and then through the encoder, whose parameters do
+// not change.
 func (e *encoded) Backward(be device.Backend, x, delta, dx device.Matrix) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// fileHeader is everything a generator consists of but its numbers.
+// fileHeader is a generator without its numbers.
 type fileHeader struct {
 	Schema    records.Schema  `json:"schema"`
 	Generator json.RawMessage `json:"generator"`
@@ -35,8 +35,8 @@ func (m *Model) Encode() (*synth.File, error) {
 		network.Parts(m.backend, m.net)...)
 }
 
-// readModel rebuilds a generator. Sizes that the header claims are compared with the bytes there
-// are before anything is allocated for them.
+// readModel rebuilds a generator. Sizes in the header are checked against the bytes present
+// before anything is allocated for them.
 func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h fileHeader
 	if err := f.Decode(&h); err != nil {

@@ -148,7 +148,7 @@ func TestUserDefinedDecoding(t *testing.T) {
 }
 
 // TestHeadersThatLieAreRefused before memory is given to what they claim. The checksum of such a
-// file is right: whoever writes a hostile file can compute it.
+// file is right: the author of a hostile file can compute it.
 func TestHeadersThatLieAreRefused(t *testing.T) {
 	f := encoded(t, trained(t, quick))
 	for name, change := range map[string][2]string{

@@ -13,7 +13,7 @@ import (
 )
 
 // A Model is a generator trained against an embedding: its network and the noisy proportions of
-// classes. It holds nothing else, and everything done with it is free. It is safe for concurrent
+// classes. It holds nothing else, and using it costs no privacy. It is safe for concurrent
 // use.
 type Model struct {
 	schema    records.Schema
@@ -23,7 +23,7 @@ type Model struct {
 	shares    []float64 // noisy proportions of classes
 }
 
-// Schema is the schema of the synthetic records: that of the real ones, labels included.
+// Schema returns the schema of the synthetic records: that of the real ones, labels included.
 func (m *Model) Schema() records.Schema {
 	if m == nil {
 		return records.Schema{}
@@ -31,7 +31,7 @@ func (m *Model) Schema() records.Schema {
 	return m.schema
 }
 
-// Proportions are the probabilities with which classes are generated where none is asked for.
+// Proportions returns the probabilities of the classes if no class is requested.
 func (m *Model) Proportions() []float64 {
 	if m.made() != nil {
 		return nil
@@ -45,14 +45,14 @@ func (m *Model) Proportions() []float64 {
 	return out
 }
 
-// WithLabels is the same generator with another way to draw labels.
+// WithLabels returns the same generator with another way to draw labels.
 //
 // Errors: *param.Error for a generator of another system, or an unknown way.
 func WithLabels(g *synth.Generator, l LabelDraw) (*synth.Generator, error) {
 	m, ok := g.Model().(*Model)
 	var k param.Checker
-	k.OK(ok && m.made() == nil, "merf.WithLabels.g", g.System(), "a generator of merf")
-	k.OK(labelDrawNames.Known(l), "merf.WithLabels.l", int(l), "a known way to draw labels")
+	k.OK(ok && m.made() == nil, "merf.WithLabels.g", g.System(), "a generator of package merf")
+	k.OK(labelDrawNames.Known(l), "merf.WithLabels.l", int(l), "NoisyProportions or UniformLabels")
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
@@ -64,13 +64,13 @@ func WithLabels(g *synth.Generator, l LabelDraw) (*synth.Generator, error) {
 // made refuses the zero value.
 func (m *Model) made() error {
 	if m == nil || m.net == nil {
-		return param.New("merf.Model", nil, "a trained generator's model")
+		return param.New("merf.Model", nil, "the model of a trained generator")
 	}
 	return nil
 }
 
-// Sampler opens a draw. Means asks for the mean of binary coordinates, and in tables for the most
-// probable level of each column instead of a drawn one.
+// Sampler starts a draw. Draw.Means requests the mean of binary coordinates and, in tables, the
+// most probable level of each column.
 //
 // Errors: *param.Error for the zero value.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {

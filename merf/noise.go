@@ -14,16 +14,18 @@ type noise struct {
 	effect float64 // worst-case norm of neighbours' difference ÷ standard deviation
 }
 
-// widen makes the noise so many times wider; the effect of a release is no longer of use then.
+// widen makes the noise the given number of times wider; the effect of a release is no longer
+// of use then.
 func (n *noise) widen(f float64) {
 	n.sum, n.count = f*n.sum, f*n.count
 }
 
-// bounds are the sensitivities that features state: the largest norm B of a record's features, and
-// the largest distance Δ between two records'.
+// bounds holds the sensitivities that features state: the largest norm B of a record's features,
+// and the largest distance Δ between those of two records.
 type bounds struct {
 	norm, change float64
 	dim          int
+	rows         int // that one person adds at most; 1 for records
 }
 
 // slack is what reading a row as float32, scaling it into the ball of radius B and rounding it
@@ -33,14 +35,16 @@ type bounds struct {
 // the arithmetic, and rounding toward zero makes no row longer.
 const slack = 0x1p-17
 
-// held are the bounds of the rows that are really added, on a grid no coarser than the given one.
+// held returns bounds for what is really added, on a grid no coarser than the given one. Each row
+// of a person is rounded by itself.
 func (b bounds) held(grid float64) bounds {
-	b.change = min(2*b.norm, b.change+slack*b.norm+grid*math.Sqrt(float64(b.dim)))
+	b.change = min(2*b.norm, b.change+slack*b.norm+
+		float64(max(b.rows, 1))*grid*math.Sqrt(float64(b.dim)))
 	return b
 }
 
-// spread finds standard deviations at which the whole release has noise multiplier z, that is
-// effect 1/z, with the part share of the squared effect for counts.
+// spread returns standard deviations for which the whole release has noise multiplier z, that
+// is effect 1/z, with the fraction share of the squared effect spent on counts.
 //
 // What is released is one vector: for every class c the sum S_c of its records' features, with
 // noise of standard deviation s on each coordinate, and its count n_c, with noise s_c. Classes are
@@ -55,12 +59,15 @@ func (b bounds) held(grid float64) bounds {
 //
 //	μ² = max(Δ²/s², 2B²/s² + 2/s_c²).
 //
-// With one class only the first case is there, and the number of records, which all neighbours
+// A person of several rows adds a mean of such vectors, of all classes that the rows are of, with
+// weights that add up to 1 exactly, and so does not exceed either: see records.RowsOf.
+//
+// With one class only the first case occurs, and the number of records, which all neighbours
 // share, is public. Where Δ² > 2B², noise that covers the first case leaves room in the second, and
 // counts are free up to that.
 //
 // A record may be labelled in one data set and unlabelled in another: an unlabelled record is read
-// as one of the declared unknown class, so that it is in exactly one class, too.
+// as one of the declared unknown class, so it is in exactly one class, too.
 func spread(r accountant.Relation, b bounds, classes int, z, share float64) noise {
 	if r == accountant.AddOrRemoveOne {
 		return measured(r, b, classes, noise{sum: b.norm * z / math.Sqrt(1-share),
@@ -76,7 +83,7 @@ func spread(r accountant.Relation, b bounds, classes int, z, share float64) nois
 	return measured(r, b, classes, n)
 }
 
-// measured states the effect of a choice of standard deviations.
+// measured computes the effect of given standard deviations.
 func measured(r accountant.Relation, b bounds, classes int, n noise) noise {
 	sum, count := b.norm/n.sum, 0.0
 	if n.count > 0 {
@@ -92,8 +99,8 @@ func measured(r accountant.Relation, b bounds, classes int, n noise) noise {
 	return n
 }
 
-// DefaultCountShare is the part of the squared effect that counts get if nothing else is said: the
-// part that makes the expected squared error of a class's mean least. Dividing a noisy sum of dim
+// DefaultCountShare returns the default fraction of the squared effect spent on counts: the one
+// that minimises the expected squared error of a class's mean. Dividing a noisy sum of dim
 // coordinates by a noisy count errs by about (dim·s² + B²·s_c²)/n², and B²·dim/(1−a) + B²/a is
 // least at a = 1/(1+√dim). It is never less than one hundredth, which makes sums half a percent
 // noisier at most: proportions of small classes rest on counts alone.

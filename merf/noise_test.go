@@ -90,3 +90,23 @@ func TestRowsRoundedApart(t *testing.T) {
 		t.Errorf("rows at %v move apart to %v; the bound is %v", b.change, worst, held)
 	}
 }
+
+// TestRowsRoundedTogether: the means of two persons' rows, each row rounded by itself, move apart
+// by a grid step for every row, which a bound for single rows does not allow for.
+func TestRowsRoundedTogether(t *testing.T) {
+	const dim, rows = 9, 16
+	const grid = 1.0 / 64
+	b := bounds{norm: 1, change: 0.05, dim: dim, rows: rows}
+	moved := 0.0
+	for range dim {
+		// One row of 15 steps against sixteen of which each is a hair below one step.
+		d := 15*grid - rows*math.Trunc((1-1e-9)*grid/grid)*grid
+		moved += d * d
+	}
+	worst, single := math.Sqrt(moved), b
+	single.rows = 1
+	if held := b.held(grid).change; worst > held || worst <= single.held(grid).change {
+		t.Errorf("means move apart to %v; the bound is %v, of single rows %v", worst, held,
+			single.held(grid).change)
+	}
+}

@@ -17,10 +17,10 @@ import (
 )
 
 // A Partial is the sum of features of some of the records, for example of one shard. Partials are
-// merged before noise is added, so that many shards together get the noise of one release.
+// merged before noise is added, so many shards together get the noise of one release.
 //
-// Guarantee: none. A Partial holds private numbers that no noise protects. Release alone reads
-// them; it prints itself as [private] and refuses to be written.
+// Guarantee: none. A Partial holds private numbers without noise. Only Release reads them. A
+// Partial prints as [private] and cannot be marshalled.
 //
 // Sums are kept in fixed point: they depend neither on the order of records nor on how these were
 // spread over shards and workers. A Partial is not safe for concurrent use; give each goroutine its
@@ -31,13 +31,12 @@ type Partial struct {
 	workers []*worker
 	who     string // the unit of the records so far, "" before any
 	parts   parts  // that their units are in
-	broken  bool   // some of the records of a failed Add are in the sums
+	broken  bool   // the sums hold some of the records of a failed Add
 	loose   bool   // the backend promises no exact features: see device.Promises
 }
 
-// NewPartial returns the sum over no records, computed on the backend that synth.On names; of other
-// options none matters. That of a plan that Config.Plan has not made is of no use: to add to it is
-// an error.
+// NewPartial returns an empty sum, computed on the backend given by synth.On; other options are
+// ignored. For a plan not made by Config.Plan it returns a Partial whose methods fail.
 func (p *Plan) NewPartial(opts ...synth.Option) *Partial {
 	if p.made() != nil {
 		return new(Partial)
@@ -58,16 +57,16 @@ func (w *work) newPartial(be device.Backend) *Partial {
 	return a
 }
 
-// Add adds every record of data, none of which may be added to this or another shard again; where a
-// ledger is to protect users, all of a user must be in data.
+// Add adds every record of data, and each record may be added to one shard only, once; if a
+// ledger is to protect users, all records of a user must be in data.
 //
-// Errors: synth.ErrSchema; *param.Error for a sum that Plan.NewPartial has not made. After
-// synth.ErrData and the context's error some of the records are in the sums, and the Partial is of
-// no use any more.
+// Errors: synth.ErrSchema; **param.Error for a Partial not made by Plan.NewPartial. After
+// synth.ErrData or the context's error the sums hold some of the records, and the Partial cannot
+// be used any more.
 func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if a == nil || a.work == nil || a.broken {
 		return param.New("merf.Partial", redacted,
-			"a partial sum made by Plan.NewPartial, each of whose Add has succeeded")
+			"a partial sum made by Plan.NewPartial, without a failed Add")
 	}
 	data = records.Clamped(data)
 	if data != nil && records.Failed(data) {
@@ -76,9 +75,13 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if data == nil || !data.Schema().Equal(a.work.config.Schema) {
 		return fmt.Errorf("merf: %w", synth.ErrSchema)
 	}
+	if err := records.CheckPersons("merf.Partial.Add", data, a.work.config.Schema); err != nil {
+		return err
+	}
 	a.note(records.UnitOf(data), partOf(data))
-	err := a.each(ctx, data.Len(), func(w *worker, lo, hi int) {
-		w.add(w.reader.read(data, lo, hi))
+	rows, shares := records.RowsOf(data)
+	err := a.each(ctx, rows.Len(), func(w *worker, lo, hi int) {
+		w.add(w.reader.read(rows, lo, hi), shares)
 	})
 	if records.Failed(data) {
 		err = fmt.Errorf("merf: %w", synth.ErrData)
@@ -87,8 +90,8 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	return err
 }
 
-// note keeps the unit of the records while all of them have the same one, and falls back to the
-// weakest: where units differ, and where one unit may be in two pieces.
+// note keeps the unit of the records as long as all have the same one. It falls back to the
+// weakest unit if units differ or one unit may be in two pieces.
 func (a *Partial) note(unit string, p parts) {
 	switch {
 	case unit == "":
@@ -99,14 +102,18 @@ func (a *Partial) note(unit string, p parts) {
 	}
 }
 
-// addRows adds some rows.
-func (a *Partial) addRows(ctx context.Context, data records.Data, rows []int32) error {
-	return a.each(ctx, len(rows), func(w *worker, lo, hi int) {
-		w.add(w.reader.gather(data, rows[lo:hi]))
+// addSample adds some records, or all rows of some persons.
+func (a *Partial) addSample(ctx context.Context, data records.Data, sample []int32) error {
+	rows, shares := records.RowsOf(data)
+	if p, ok := records.AsPersons(data); ok {
+		sample = p.AppendRows(nil, sample)
+	}
+	return a.each(ctx, len(sample), func(w *worker, lo, hi int) {
+		w.add(w.reader.gather(rows, sample[lo:hi]), shares)
 	})
 }
 
-// each cuts n rows into pieces and lets every worker do its share of them.
+// each cuts n rows into pieces and divides them among the workers.
 func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int)) error {
 	step := a.workers[0].rows()
 	var group sync.WaitGroup
@@ -129,22 +136,22 @@ func (a *Partial) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 }
 
 // Merge adds another shard's sums, which must be of an equal plan, and empties the shard: its
-// records are counted here now.
+// records are counted in a from now on.
 //
 // Errors: *param.Error for a shard of another plan, or one whose Add has failed.
 func (a *Partial) Merge(other *Partial) error {
 	if a == nil || a.broken || other == a || !a.work.adds(other) {
 		return param.New("merf.Partial.Merge", redacted,
-			"another partial sum of an equal plan, each of whose Add has succeeded")
+			"another partial sum of an equal plan, without a failed Add")
 	}
 	a.take(other)
 	return nil
 }
 
-// adds reports whether the sums of a shard are those of the plan, and whole.
+// adds reports whether the sums of a shard are those of the plan, and complete.
 func (w *work) adds(s *Partial) bool { return s != nil && !s.broken && w.sameSums(s.work) }
 
-// take moves another's sums here, so that no record is counted in both.
+// take moves the sums of another Partial here, so that no record is counted in both.
 func (a *Partial) take(other *Partial) {
 	a.workers[0].merge(other.total())
 	a.note(other.who, other.parts)
@@ -168,7 +175,7 @@ func (w *work) sameSums(o *work) bool {
 	return err == nil && bytes.Equal(mine, theirs)
 }
 
-// sums is what the sums depend on, as text.
+// sums returns everything that the sums depend on, as text.
 func (w *work) sums() ([]byte, error) {
 	c := *w
 	c.config.Generator = GeneratorConfig{}
@@ -195,7 +202,7 @@ func (a *Partial) reset() {
 	}
 }
 
-// ErrPrivate is the refusal to write private sums that no noise has been added to.
+// ErrPrivate is returned by attempts to write private sums without noise.
 var ErrPrivate = errors.New("merf: sums without noise are private and cannot be written")
 
 const redacted = "[private]"
@@ -203,7 +210,7 @@ const redacted = "[private]"
 // Format prints [private] whatever the verb.
 func (a *Partial) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(redacted)) }
 
-// LogValue is [private].
+// LogValue returns [private].
 func (a *Partial) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText returns ErrPrivate; package encoding/json asks for it.

@@ -2,8 +2,8 @@ package merf
 
 import "github.com/seed7ba64551/privgen/records"
 
-// parts are the parts of all units, users for example, that some pieces of records state: see
-// records.WithPart. The zero value is that of a piece that states none.
+// parts holds the parts of all units, such as users, that pieces of records state; see
+// records.WithPart. The zero value stands for a piece that states none.
 type parts struct {
 	of   int
 	held map[int]bool

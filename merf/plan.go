@@ -10,9 +10,9 @@ import (
 // PurposeEmbed is the stage, and the ledger's line, of the release.
 const PurposeEmbed = "mean embedding"
 
-// A Plan is a Config with its noise decided, and the bill. Besides what every plan does, it
-// releases embeddings of records that come in pieces or in shards, and trains generators against
-// embeddings that were released before.
+// A Plan is a Config with its noise chosen, and its price. In addition to the methods of every
+// plan, it releases embeddings of records in pieces or shards, and trains generators against
+// earlier releases.
 type Plan struct {
 	synth.Program
 	Config   Config
@@ -22,7 +22,7 @@ type Plan struct {
 	work *work
 }
 
-// Plan decides what the configuration leaves open and adds up the bill.
+// Plan chooses what the configuration leaves open and prices all stages.
 //
 // Guarantee: the event of the plan is the one that a run reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
@@ -59,7 +59,7 @@ func (c Config) Plan() (*Plan, error) {
 	return p, nil
 }
 
-// Features is the number of features of a record; 0 for a plan that Config.Plan has not made.
+// Features returns the number of features of a record; 0 for a plan not made by Config.Plan.
 func (p *Plan) Features() int {
 	if p.made() != nil {
 		return 0

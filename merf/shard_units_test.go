@@ -81,7 +81,7 @@ func TestShardsOfRecordsAreNoShardsOfUsers(t *testing.T) {
 	}
 }
 
-// foreign are records of a type of one's own.
+// foreign are records of a user-defined type.
 type foreign struct{ records.Data }
 
 // TestPiecesOfUsers: of a stream under a ledger that protects users, a second piece is refused

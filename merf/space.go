@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// layout is what features may know of encoded records: every coordinate in [0,1].
+// layout returns what features may know of encoded records: every coordinate is in [0, 1].
 func layout(s records.Schema) rff.Layout {
 	l := rff.Layout{In: s.Dim(), Blocks: network.TableBlocks(s)}
 	if s.IsImage() {
@@ -18,7 +18,7 @@ func layout(s records.Schema) rff.Layout {
 	return l
 }
 
-// classesOf is the number of parts a record can be in: its class, or the only one.
+// classesOf returns the number of classes, 1 if records have no labels.
 func classesOf(s records.Schema) int { return max(s.Classes(), 1) }
 
 // reader reads records as features see them.

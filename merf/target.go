@@ -1,13 +1,13 @@
 package merf
 
-// target is what a generator is trained towards: for each class the mean of features, and what its
-// distance counts.
+// target is what a generator is trained towards: for each class the mean of features and the
+// weight of its distance.
 type target struct {
 	means  [][]float32
 	weight []float32
 }
 
-// target divides noisy sums by noisy counts. Everything here is post-processing of the release.
+// target divides noisy sums by noisy counts. This is post-processing of the release.
 func (e *Embedding) target(g GeneratorConfig) target {
 	sizes, shares := e.sizes(g.Floor), e.proportions()
 	var t target

@@ -13,15 +13,15 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// StageTrain is the stage of training a generator, which costs nothing.
+// StageTrain is the stage of training a generator, which costs no privacy.
 const StageTrain = "generator"
 
 // Train fits a generator to a released embedding: the mean features of its records, class by class,
 // to the released means.
 //
-// Guarantee: training sees nothing but the embedding, so the generator has the embedding's
-// guarantee and costs nothing more, however many are trained and compared.
-// Errors: *param.Error values, joined; ctx.Err().
+// Guarantee: training uses the embedding only, so the generator has the embedding's
+// guarantee at no further cost, however many are trained and compared. Errors:
+// *param.Error values, joined; ctx.Err().
 func Train(ctx context.Context, e *Embedding, g GeneratorConfig,
 	opts ...synth.Option) (*synth.Generator, error) {
 	if e == nil || e.features == nil {
@@ -64,7 +64,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 		}
 	}
 	r.Keep(t.file)
-	if err := r.Save(); err != nil { // batch norm moves from here on
+	if err := r.Save(); err != nil { // batch norm changes from here on
 		return nil, err
 	}
 	r.Keep(nil)
@@ -73,7 +73,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 		shares: e.proportions()}, nil
 }
 
-// training is one generator being trained. Steps allocate nothing once they are warm.
+// training is the state of training one generator. Steps after the first allocate nothing.
 type training struct {
 	e      *Embedding
 	g      GeneratorConfig
@@ -90,9 +90,9 @@ type training struct {
 	grad, average device.Params
 	first, second device.Matrix // Adam's moments
 	dx            device.Matrix
-	batch         rff.BatchEmbedding // nil where features are written down row by row
+	batch         rff.BatchEmbedding // nil if features are stored row by row
 	features      device.Matrix      // of the batch, then the derivative of the loss by them
-	mean, pull    device.Matrix      // one class's sum, and what pulls its records
+	mean, pull    device.Matrix      // one class's sum, and the pull on its records
 	means         []device.Matrix
 	factors       []float32
 }
@@ -143,7 +143,7 @@ func (t *training) step(step int) {
 	t.move(step)
 }
 
-// deriveByRow sets dx to the derivative of the loss by the batch's records, by way of the features
+// deriveByRow sets dx to the derivative of the loss by the batch's records, through the features
 // of each.
 func (t *training) deriveByRow(x device.Matrix) {
 	t.e.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, t.features)
@@ -160,7 +160,7 @@ func (t *training) deriveByRow(x device.Matrix) {
 	t.e.features.Backward(t.be, x, t.features, t.dx)
 }
 
-// deriveByClass is deriveByRow without writing down the features of single records.
+// deriveByClass is deriveByRow without storing the features of single records.
 func (t *training) deriveByClass(x device.Matrix) {
 	for c := range t.means {
 		rows := x.RowRange(c*t.each, (c+1)*t.each)
@@ -191,19 +191,19 @@ func (t *training) aim(class int) (own float32) {
 	return -scale / (b - 1)
 }
 
-// move takes one step of Adam, at a rate that falls evenly on a logarithmic scale, and moves the
-// average after it.
+// move takes one step of Adam, at a rate that falls exponentially, and updates the moving
+// average.
 func (t *training) move(step int) {
 	p := t.net.Params().Flat
 	rate := t.g.LR * math.Pow(t.g.Decay, float64(step)/float64(t.g.Steps))
 	t.be.Adam(p, t.grad.Flat, t.first, t.second,
 		device.AdamStep{LR: float32(rate), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: step + 1})
 	keep := min(t.g.Average, float64(1+step)/float64(10+step))
-	t.be.Sub(t.grad.Flat, p, t.average.Flat) // the gradient is spent
+	t.be.Sub(t.grad.Flat, p, t.average.Flat) // the gradient is no longer needed
 	t.be.Axpy(float32(1-keep), t.grad.Flat, t.average.Flat)
 }
 
-// finish puts the average into the network and lets batch norm see what its layers now do.
+// finish copies the average into the network and recomputes the statistics of batch norm.
 func (t *training) finish() {
 	t.be.Apply(device.Identity, t.net.Params().Flat, t.average.Flat)
 	for range 40 {

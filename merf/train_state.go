@@ -7,15 +7,15 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// trainingHeader tells a state of training from one of releases.
+// trainingHeader distinguishes training state from release state.
 type trainingHeader struct {
 	Done     *int    `json:"done"`
 	SumStd   float64 `json:"sum_std"` // of the release
 	CountStd float64 `json:"count_std"`
 }
 
-// parts are what changes in training: all of it follows from the release and from public
-// randomness.
+// parts returns the state that training changes. It is a function of the release and of
+// public randomness.
 func (t *training) parts() []synth.Part {
 	return append(network.Parts(t.be, t.net),
 		network.MatrixPart("average", t.be, t.average.Flat),
@@ -30,8 +30,8 @@ func (t *training) file() (*synth.File, error) {
 		append(t.parts(), t.e.parts()...)...)
 }
 
-// restore goes on from a state of training; a state of releases, or none, leaves the start as it
-// is.
+// restore resumes from training state; with release state, or none, training starts from the
+// beginning.
 func (t *training) restore(f *synth.File) error {
 	if f == nil {
 		return nil
@@ -41,7 +41,7 @@ func (t *training) restore(f *synth.File) error {
 		return err
 	}
 	if *h.Done < 0 || *h.Done > t.g.Steps {
-		return synth.Malformed(fmt.Errorf("%d of %d steps of training", *h.Done, t.g.Steps))
+		return synth.Malformed(fmt.Errorf("%d training steps of %d", *h.Done, t.g.Steps))
 	}
 	t.done = *h.Done
 	return f.Load(t.parts()...)

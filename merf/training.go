@@ -12,36 +12,36 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// GeneratorConfig says which generator is trained against an embedding, and how. None of it costs
-// anything, and zero values stand for the defaults named here.
+// GeneratorConfig describes the generator and its training against an embedding. None of it costs
+// privacy. Zero fields mean the defaults stated here.
 type GeneratorConfig struct {
 	// Architecture is models.MLP with two hidden layers of 200 and batch norm by default.
 	Architecture models.GeneratorArchitecture `json:"-"`
-	// Gaussian coordinates of a code, beside the class; default 16
+	// Gaussian coordinates of a code, in addition to the class; default 16
 	Latent int `json:"latent,omitempty"`
 	Steps  int `json:"steps,omitempty"` // default 2000
-	// Batch is how many synthetic records a step makes, all classes together; default 512.
+	// Batch is the number of synthetic records per step, of all classes together; default 512.
 	Batch int     `json:"batch,omitempty"`
 	LR    float64 `json:"lr,omitempty"` // learning rate of Adam; default 0.005
-	// Decay is what the learning rate has fallen to at the end; default 0.05.
+	// Decay is the ratio of the final learning rate to the initial one; default 0.05.
 	Decay float64 `json:"decay,omitempty"`
 	// Average is the decay of the moving average of parameters that is kept, in [0, 1); default 0.98.
 	Average float64   `json:"average,omitempty"`
 	Weights Weighting `json:"weights"` // of the classes' distances
 	// Floor is the least count, in standard deviations of its noise; default 3.
 	Floor float64 `json:"floor,omitempty"`
-	// Shrink shrinks each released mean by its own signal and noise (Wiener).
+	// Shrink shrinks each released mean by its signal-to-noise ratio (Wiener filter).
 	Shrink bool      `json:"shrink,omitempty"`
 	Labels LabelDraw `json:"labels"`      // how often each class is generated
 	Seed   uint64    `json:"seed,string"` // of initial weights and of codes
 }
 
-// Weighting is how much each class's squared distance counts.
+// Weighting is the weight of each class's squared distance.
 type Weighting int
 
 const (
-	// BySignal weights a class by signal ÷ (signal + noise) of its released mean: near 1 for classes
-	// that are large enough to be seen, near 0 for those that drown in the noise.
+	// BySignal weights a class by signal ÷ (signal + noise) of its released mean: near 1 for large
+	// classes, near 0 for those that are mostly noise.
 	BySignal Weighting = iota
 	// Uniform gives all classes weight 1.
 	Uniform
@@ -53,7 +53,7 @@ var weightingNames = enum.Names[Weighting]{Type: "merf.Weighting", List: []strin
 	BySignal: "signal", Uniform: "uniform", ByProportion: "proportion",
 }}
 
-// String is the name.
+// String returns the name.
 func (w Weighting) String() string { return weightingNames.String(w) }
 
 // MarshalText writes the name.
@@ -61,16 +61,16 @@ func (w Weighting) MarshalText() ([]byte, error) { return weightingNames.Marshal
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (w *Weighting) UnmarshalText(text []byte) error { return weightingNames.Unmarshal(text, w) }
 
-// LabelDraw is how often each class is generated where no class is asked for.
+// LabelDraw determines how often each class is generated if no class is requested.
 type LabelDraw int
 
 const (
-	// NoisyProportions draws labels as often as the released counts say, clamped at zero.
+	// NoisyProportions draws labels in proportion to the released counts, clamped at zero.
 	NoisyProportions LabelDraw = iota
-	// UniformLabels draws every class equally often: what a learner wants that is judged by its
+	// UniformLabels draws every class equally often, which suits learners that are compared by
 	// balanced accuracy.
 	UniformLabels
 )
@@ -79,7 +79,7 @@ var labelDrawNames = enum.Names[LabelDraw]{Type: "merf.LabelDraw", List: []strin
 	NoisyProportions: "proportions", UniformLabels: "uniform",
 }}
 
-// String is the name.
+// String returns the name.
 func (l LabelDraw) String() string { return labelDrawNames.String(l) }
 
 // MarshalText writes the name.
@@ -87,10 +87,10 @@ func (l LabelDraw) MarshalText() ([]byte, error) { return labelDrawNames.Marshal
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (l *LabelDraw) UnmarshalText(text []byte) error { return labelDrawNames.Unmarshal(text, l) }
 
-// withDefaults fills in what was left zero.
+// withDefaults sets zero fields to their defaults.
 func (g GeneratorConfig) withDefaults() GeneratorConfig {
 	if g.Architecture == nil {
 		g.Architecture = models.MLP{Hidden: []int{200, 200}, BatchNorm: true}
@@ -112,12 +112,14 @@ func (g GeneratorConfig) Validate() error {
 	k.OK(g.Batch > 0 && g.Batch <= maxBatch, path+"Batch", g.Batch,
 		fmt.Sprintf("a positive integer of at most %d", maxBatch))
 	k.OK(g.LR > 0 && finite(g.LR), path+"LR", g.LR, "a positive finite number")
-	k.OK(g.Decay > 0 && g.Decay <= 1, path+"Decay", g.Decay, "a part in (0, 1]")
+	k.OK(g.Decay > 0 && g.Decay <= 1, path+"Decay", g.Decay, "a fraction in (0, 1]")
 	k.OK(g.Average >= 0 && g.Average < 1, path+"Average", g.Average, "a decay in [0, 1)")
 	k.OK(g.Floor > 0 && finite(g.Floor), path+"Floor", g.Floor,
 		"a positive number of standard deviations")
-	k.OK(weightingNames.Known(g.Weights), path+"Weights", int(g.Weights), "a known weighting")
-	k.OK(labelDrawNames.Known(g.Labels), path+"Labels", int(g.Labels), "a known way to draw labels")
+	k.OK(weightingNames.Known(g.Weights), path+"Weights", int(g.Weights),
+		"BySignal, Uniform or ByProportion")
+	k.OK(labelDrawNames.Known(g.Labels), path+"Labels", int(g.Labels),
+		"NoisyProportions or UniformLabels")
 	if v, ok := g.Architecture.(interface{ Validate() error }); ok {
 		k.Add(v.Validate())
 	}
@@ -127,7 +129,8 @@ func (g GeneratorConfig) Validate() error {
 // Codes and batches are bounded, so that sizes stay far from overflowing.
 const maxLatent, maxBatch = 1 << 20, 1 << 20
 
-// codesOf are what a generator reads: latent coordinates, then the class where there are several.
+// codesOf describes the input of a generator: latent coordinates, then the class if there are
+// several.
 func codesOf(be device.Backend, latent int, s records.Schema) network.Codes {
 	c := network.Codes{Backend: be, Latent: latent}
 	if s.Classes() > 1 {
@@ -136,7 +139,7 @@ func codesOf(be device.Backend, latent int, s records.Schema) network.Codes {
 	return c
 }
 
-// network builds the generator, of a configuration in which nothing is left open.
+// network builds the generator of a complete configuration.
 func (g GeneratorConfig) network(be device.Backend, s records.Schema) (models.Generator, error) {
 	codes := codesOf(be, g.Latent, s)
 	return network.NewGenerator("merf.GeneratorConfig.Architecture", be, g.Architecture,

@@ -16,7 +16,7 @@ type generatorJSON struct {
 // plainGenerator has no methods that would write it.
 type plainGenerator GeneratorConfig
 
-// MarshalJSON writes the configuration, defaults left out.
+// MarshalJSON writes the configuration without defaults.
 func (g GeneratorConfig) MarshalJSON() ([]byte, error) {
 	j := generatorJSON{plainGenerator: plainGenerator(g)}
 	if g.Architecture != nil {
@@ -28,8 +28,7 @@ func (g GeneratorConfig) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote; an architecture that is not package models' own is an
-// error.
+// UnmarshalJSON reads what MarshalJSON wrote; a user-defined architecture is an error.
 func (g *GeneratorConfig) UnmarshalJSON(data []byte) error {
 	var j generatorJSON
 	err := json.Unmarshal(data, &j)

@@ -6,6 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
 
@@ -28,12 +29,13 @@ func newWorker(p *work, be device.Backend) *worker {
 	w := &worker{work: p, be: be, reader: reader{unit: network.UnitOf(p.config.Schema)},
 		sums: mechanism.NewFixedSum(classes*dim, mechanism.GridFor(p.noise.sum))}
 	if p.noise.count > 0 {
-		w.counts = mechanism.NewFixedSum(classes, mechanism.GridFor(p.noise.count))
+		w.counts = mechanism.NewFixedSum(classes, mechanism.CountGrid(p.noise.count,
+			p.config.Schema.RowsPerPerson() > 0))
 	}
 	return w
 }
 
-// rows is how many records are mapped at a time: about eight megabytes of features.
+// rows returns how many records are mapped at a time: about eight megabytes of features.
 func (w *worker) rows() int {
 	if _, sparse := w.work.features.(rff.SparseEmbedding); sparse {
 		return 1024
@@ -42,21 +44,32 @@ func (w *worker) rows() int {
 }
 
 // add adds the features of a batch, each row held to the bound of the norm, and counts its records.
-func (w *worker) add(b device.Batch) {
+// Of persons each row counts for its share, so that what a person adds is a mean of what records
+// may add: see records.RowsOf.
+func (w *worker) add(b device.Batch, shares records.Shares) {
 	if b.Rows == 0 {
 		return
 	}
 	if s, ok := w.work.features.(rff.SparseEmbedding); ok && b.Sparse == nil {
-		w.addSparse(s, b)
+		w.addSparse(s, b, shares)
 	} else {
-		w.addDense(b)
+		w.addDense(b, shares)
 	}
 	if w.counts == nil {
 		return
 	}
 	for i := range b.Rows {
-		w.counts.AddInt(classOf(b, i), 1)
+		w.counts.AddShare(classOf(b, i), shareOf(shares, b, i))
 	}
+}
+
+// shareOf is what a row of a batch counts. A clip factor has 24 bits and a share 20, so that their
+// product is exact.
+func shareOf(shares records.Shares, b device.Batch, i int) float64 {
+	if shares == nil {
+		return 1
+	}
+	return shares.Of(int(b.Index[i]))
 }
 
 func classOf(b device.Batch, i int) int {
@@ -66,8 +79,8 @@ func classOf(b device.Batch, i int) int {
 	return int(b.Labels[i])
 }
 
-// addSparse adds rows of features that are mostly zero, at the cost of those that are not.
-func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch) {
+// addSparse adds rows of mostly zero features, in time proportional to the nonzero ones.
+func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch, shares records.Shares) {
 	bound, dim := s.NormBound(), s.Dim()
 	for i := range b.Rows {
 		w.places, w.values = s.AppendRow(b.Dense.Row(i), w.places[:0], w.values[:0])
@@ -75,7 +88,7 @@ func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch) {
 		for k, v := range w.values {
 			squared += float64(v) * float64(v)
 			if w.places[k] <= last {
-				squared = math.NaN() // a place that is listed twice would count more than the norm says
+				squared = math.NaN() // an index listed twice would count more than the norm bounds
 			}
 			last = w.places[k]
 		}
@@ -83,6 +96,7 @@ func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch) {
 		if !(scale > 0) {
 			continue
 		}
+		scale *= shareOf(shares, b, i)
 		first := classOf(b, i) * dim
 		for k, at := range w.places {
 			w.sums.AddRowAt(first+int(at), w.values[k:k+1], scale)
@@ -90,7 +104,7 @@ func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch) {
 	}
 }
 
-func (w *worker) addDense(b device.Batch) {
+func (w *worker) addDense(b device.Batch, shares records.Shares) {
 	w.makeRoom()
 	f := w.features.RowRange(0, b.Rows)
 	w.work.features.Transform(w.be, b, f)
@@ -99,7 +113,7 @@ func (w *worker) addDense(b device.Batch) {
 	bound, dim := w.work.features.NormBound(), f.Cols
 	for i := range b.Rows {
 		if scale := mechanism.ClipFactor(w.squared[i], bound); scale > 0 {
-			w.sums.AddRowAt(classOf(b, i)*dim, f.Row(i), scale)
+			w.sums.AddRowAt(classOf(b, i)*dim, f.Row(i), scale*shareOf(shares, b, i))
 		}
 	}
 }

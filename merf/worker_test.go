@@ -58,7 +58,7 @@ func TestListedFeaturesAreClipped(t *testing.T) {
 		"not risen": {[]int32{1, 0}, []float32{.1, .1}, 0},
 	} {
 		own := newWorker(w, device.CPU())
-		own.addSparse(listed{features, c.places, c.values}, row)
+		own.addSparse(listed{features, c.places, c.values}, row, nil)
 		want := mechanism.NewFixedSum(own.sums.Dim(), own.sums.Grid())
 		for i, at := range c.places {
 			if c.scale > 0 {
@@ -79,7 +79,8 @@ func TestTotalsCountOnce(t *testing.T) {
 	row := device.Batch{Rows: 1,
 		Dense: device.HostMatrix(1, features.In(), make([]float32, features.In()))}
 	for _, own := range a.workers {
-		own.addSparse(listed{features, []int32{0}, []float32{float32(features.NormBound()) / 2}}, row)
+		own.addSparse(listed{features, []int32{0}, []float32{float32(features.NormBound()) / 2}}, row,
+			nil)
 	}
 	copied := func() *mechanism.FixedSum {
 		sum := mechanism.NewFixedSum(a.workers[0].sums.Dim(), a.workers[0].sums.Grid())

@@ -28,17 +28,21 @@ func (x *mixer) releaseCenters() error {
 	return nil
 }
 
-// sums adds up the records of every part, each beside its count.
+// sums adds up the records of every part, each beside its count. Of persons each row counts for its
+// share, and the person once, which is exact on any grid: under replace-one counts of one part
+// cancel.
 func (s *source) sums(g geometry, std float64) *mechanism.FixedSum {
 	c := s.config
 	width := c.dim() + 1
 	sum := mechanism.NewFixedSum(c.parts()*width, mechanism.GridFor(std))
 	in := s.reader()
 	for part, rows := range s.parts {
-		in.each(part, rows, func(_ int32, x []float32) {
-			sum.AddRowAt(part*width, x, 1)
-			sum.AddRow64At(part*width+c.dim(), []float64{g.label}, 1)
+		in.each(part, rows, func(row int32, x []float32) {
+			sum.AddRowAt(part*width, x, s.share.Of(int(row)))
 		})
+		for range rows {
+			sum.AddRow64At(part*width+c.dim(), []float64{g.label}, 1)
+		}
 	}
 	return sum
 }
@@ -56,8 +60,8 @@ func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 }
 
 // center turns a noisy sum and count into a mean record: post-processing. A count within its own
-// noise of zero says nothing, and its part is centred at the lower bound of the schema, moved into
-// the clip ball. Means lie between the bounds of the schema wherever records do, also where a
+// noise of zero is not usable, and its part is centred at the lower bound of the schema, moved
+// into the clip ball. Means lie between the bounds of the schema if records do, also where a
 // record's coordinates are one or the other, as those of binary records, sets and tables are.
 func (c Config) center(noisy []float64, label, std float64) []float32 {
 	out := make([]float32, len(noisy)-1)

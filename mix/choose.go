@@ -9,15 +9,16 @@ import (
 	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
-// Criterion is what the plan maximises where the degree is left open. Both are predictions from
-// public numbers: noise, degree, number of mixtures and clip norm. Neither looks at a record.
+// Criterion is what the plan maximises if the degree is open. Both are predictions from
+// public numbers: noise, degree, number of mixtures and clip norm. Neither reads a record.
 type Criterion int
 
 const (
 	// SecondMoments is the signal-to-noise ratio of covariances estimated from the released rows:
 	// √T·ℓ·v ÷ (ℓ·v + s²), with v = R²/d the variance of a coordinate if a record's square norm
-	// were spread evenly, and s the noise on a sum. It has an inside maximum, as non-linear
-	// learners have: below it noise grows faster than the degree, beyond it mixtures are all alike.
+	// were spread evenly, and s the noise on a sum. It has a maximum between the ends, as the
+	// accuracy of non-linear learners has: below it the noise dominates, above it all mixtures are
+	// alike.
 	SecondMoments Criterion = iota
 	// FirstMoments is that of class means, T·ℓ·v ÷ (ℓ·v + s²): what a linear learner uses. It grows
 	// with the degree (Theorem 2 and what follows it in the paper).
@@ -28,7 +29,7 @@ var criterionNames = enum.Names[Criterion]{Type: "mix.Criterion", List: []string
 	SecondMoments: "second moments", FirstMoments: "first moments",
 }}
 
-// String is the name.
+// String returns the name.
 func (k Criterion) String() string { return criterionNames.String(k) }
 
 // MarshalText writes the name.
@@ -36,17 +37,17 @@ func (k Criterion) MarshalText() ([]byte, error) { return criterionNames.Marshal
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (k *Criterion) UnmarshalText(text []byte) error { return criterionNames.Unmarshal(text, k) }
 
-// A Candidate is one degree that the plan looked at.
+// A Candidate is one degree that the plan considered.
 type Candidate struct {
 	Degree          int     `json:"degree"`
-	NoiseMultiplier float64 `json:"noise_multiplier"`
+	NoiseMultiplier float64 `json:"noise_multiplier"` // as Config's
 	Score           float64 `json:"score"`
 }
 
-// Degrees is the public grid of degrees.
+// Degrees returns the public grid of degrees.
 func Degrees() []int { return []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512} }
 
 func (k Criterion) score(c Config, noiseMultiplier float64) float64 {
@@ -100,7 +101,7 @@ func (c Config) choose() (Config, []Candidate, error) {
 	return c, seen, nil
 }
 
-// grid lists the degrees that the number of records allows; 1 is always among them.
+// grid lists the degrees that the number of records permits, always including 1.
 func (c Config) grid() []int {
 	n, _ := c.Sampling.public()
 	out := []int{1}
@@ -123,9 +124,9 @@ func (c Config) at(degree int) (Config, error) {
 	return c, err
 }
 
-// guess is where the search begins. If T sampled releases were one Gaussian of effect
-// ℓ/n·√(T(e^{x}−1)), x being one release's squared effect, second moments would be told best at x =
-// 1.59.
+// guess returns the start of the search. If T sampled releases were one Gaussian of effect
+// ℓ/n·√(T(e^{x}−1)), x being one release's squared effect, second moments would be estimated best
+// at x = 1.59.
 func (c Config) guess(grid []int) int {
 	z, _, err := accountant.CalibrateNoise(c.Budget, gaussian)
 	if err != nil {

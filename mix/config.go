@@ -17,30 +17,30 @@ type Config struct {
 	// Poisson, PoissonReplaceOne or WithoutReplacement: must have the budget's relation
 	Sampling Sampling `json:"-"`
 	Mixtures int      `json:"mixtures"`  // T, how many mixtures are released
-	ClipNorm float64  `json:"clip_norm"` // R: longer records are shortened to this norm
+	ClipNorm float64  `json:"clip_norm"` // R: longer records are scaled to this norm
 	// ByClass makes every mixture of records of one class, Mixtures ÷ classes of each. Classes are
 	// disjoint parts of the records: a record is in mixtures of its own class only. Sampling's
-	// Degree stays the expected number of records in a mixture if classes are of equal size, so a
-	// record is that many times likelier to be drawn. WithoutReplacement is refused: sizes of
-	// classes are private.
+	// Degree remains the expected number of records in a mixture if classes are of equal size, so
+	// a record is drawn with a probability larger by the number of classes. WithoutReplacement is
+	// an error: class sizes are private.
 	ByClass bool `json:"by_class,omitempty"`
-	// Centers, unless zero, mixes deviations from mean records that are released first.
+	// Centers, if not zero, releases mean records first and mixes deviations from them.
 	Centers Centers `json:"centers,omitzero"`
-	// Projection, unless zero, maps records through a public random matrix first.
+	// Projection, if not zero, maps records through a public random matrix first.
 	Projection Projection `json:"projection,omitzero"`
-	// LabelShare is the part of the squared norm of a record that is its label, in (0, 1). A larger
-	// one puts less noise on labels and more on features. 0 chooses √(k/d) : 1, which leaves the
-	// least noise to a linear learner.
+	// LabelShare is the fraction of the squared norm of a record that its label has, in (0, 1). A
+	// larger fraction puts less noise on labels and more on features. 0 chooses the ratio √(k/d) :
+	// 1, which gives a linear learner the least noise.
 	LabelShare float64 `json:"label_share"`
-	// Criterion is what a degree that is left open is chosen by.
+	// Criterion chooses the degree if it is open.
 	Criterion Criterion `json:"criterion"`
 	// NoiseMultiplier is the noise's standard deviation divided by the norm of a record with its
-	// label, under either relation. 0 lets the plan find the least that fits the budget.
+	// label, under either relation. 0 means the least that meets the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 
-	// Nominal is a public number of records, about as many as there are. With it everything that is
-	// zero is chosen by the rules that the package's documentation states; without it (0) zeros mean
-	// what their fields say. The guarantee does not rest on it.
+	// Nominal is the approximate number of records, which must be public. If it is set, fields that
+	// are zero get defaults by the rules in the package documentation; otherwise zeros mean what the
+	// fields' comments say. The guarantee does not depend on it.
 	Nominal int `json:"-"`
 
 	choices defaults.Choices // that were made
@@ -49,9 +49,9 @@ type Config struct {
 // Centers describes the release of mean records before the mixtures: one for every class under
 // Config.ByClass, otherwise one of all records. The zero value is none.
 type Centers struct {
-	// Share is the part of ε that the means would cost alone.
+	// Share is the fraction of ε that the means alone would cost.
 	Share float64 `json:"share,omitempty"`
-	// NoiseMultiplier is given in place of Share: standard deviation ÷ sensitivity.
+	// NoiseMultiplier replaces Share: standard deviation ÷ sensitivity.
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
 	// ClipNorm is that of a record's deviation from its mean.
 	ClipNorm float64 `json:"clip_norm,omitempty"`
@@ -60,9 +60,9 @@ type Centers struct {
 func (c Centers) wanted() bool { return c != Centers{} }
 
 // Projection is a public random map to Dim coordinates: the random projection baseline of the
-// paper, with the guarantee of records that this package has throughout (the paper's own noise for
-// it protects single entries). The records drawn from such a release are vectors, whatever the
-// records mixed were. The zero value is none.
+// paper, with this package's guarantee for whole records (the paper's noise protects single
+// entries only). Records drawn from such a release are vectors, whatever the kind of the mixed
+// records. The zero value means no projection.
 type Projection struct {
 	Dim  int    `json:"dim,omitempty"`
 	Seed uint64 `json:"seed,string,omitempty"`
@@ -70,7 +70,7 @@ type Projection struct {
 
 func (p Projection) wanted() bool { return p.Dim != 0 }
 
-// LocalPerturbation is the configuration of the paper's first baseline: mixtures of a single
+// LocalPerturbation returns the configuration of the paper's first baseline: mixtures of a single
 // record.
 func LocalPerturbation(c Config) Config {
 	if c.Sampling != nil {
@@ -79,8 +79,8 @@ func LocalPerturbation(c Config) Config {
 	return c
 }
 
-// RandomProjection is the configuration of the paper's second baseline: single records, projected
-// to dim coordinates.
+// RandomProjection returns the configuration of the paper's second baseline: single records,
+// projected to dim coordinates.
 func RandomProjection(c Config, dim int, seed uint64) Config {
 	c = LocalPerturbation(c)
 	c.Projection = Projection{Dim: dim, Seed: seed}
@@ -88,9 +88,9 @@ func RandomProjection(c Config, dim int, seed uint64) Config {
 }
 
 // Validate reports every mistake, as joined *param.Error values. Tables and sets of more than 2048
-// coordinates or classes, or of more than 2^20 coordinates of all classes together, are refused
-// unless they are projected: correlations of so many cannot be estimated. The error names a system
-// that takes them.
+// coordinates or classes, or of more than 2^20 coordinates of all classes together, are an error
+// unless they are projected, since correlations of so many cannot be estimated. The error names a
+// system that supports them.
 func (c Config) Validate() error {
 	c, err := c.chosen()
 	if err != nil {
@@ -104,11 +104,11 @@ func (c Config) Validate() error {
 		"a positive integer of at most 2^31")
 	k.OK(clippable(c.ClipNorm), path+"ClipNorm", c.ClipNorm, "a number in [2^-60, 2^60]")
 	k.OK(c.LabelShare >= 0 && c.LabelShare < 1, path+"LabelShare", c.LabelShare,
-		"a number in [0, 1), 0 for the best")
+		"a number in [0, 1), 0 for the default")
 	k.OK(c.NoiseMultiplier == 0 || positive(c.NoiseMultiplier), path+"NoiseMultiplier",
-		c.NoiseMultiplier, "a positive finite number, or 0 for the least that fits")
+		c.NoiseMultiplier, "a positive finite number, or 0 to calibrate it")
 	k.OK(criterionNames.Known(c.Criterion), path+"Criterion", int(c.Criterion),
-		"one of the criteria")
+		"SecondMoments or FirstMoments")
 	c.validateWidth(&k)
 	c.validateSampling(&k)
 	c.Centers.validate(&k)
@@ -116,14 +116,16 @@ func (c Config) Validate() error {
 	k.OK(p == Projection{} || p.Dim > 0 && p.Dim <= 1<<20, path+"Projection.Dim", p.Dim,
 		"a positive integer of at most 2^20")
 	k.OK(!p.wanted() || !c.Centers.wanted(), path+"Projection.Dim", p.Dim,
-		"none where deviations from centres are mixed")
+		"zero if Centers is set: deviations from centres are mixed")
+	k.OK(!c.ByClass || c.Schema.RowsPerPerson() == 0, path+"ByClass", c.ByClass,
+		"false for persons, who may have rows of several classes")
 	if n := c.Schema.Classes(); c.ByClass {
-		k.OK(n > 1, path+"ByClass", c.ByClass, "a schema with two classes or more")
+		k.OK(n > 1, path+"ByClass", c.ByClass, "false, unless the schema has at least two classes")
 		k.OK(n < 2 || c.Mixtures%n == 0, path+"Mixtures", c.Mixtures,
 			"a multiple of the number of classes")
 	} else {
 		k.OK(n > 0 || c.LabelShare == 0, path+"LabelShare", c.LabelShare,
-			"0 where records carry no label")
+			"0 if records have no labels")
 	}
 	return k.Err()
 }
@@ -141,21 +143,21 @@ func (c Config) validateSampling(k *param.Checker) {
 	s := c.Sampling
 	switch s.(type) {
 	case Poisson, PoissonReplaceOne, WithoutReplacement:
-	default: // none, or a pointer, which may be nil and may change after it was judged
+	default: // nil, or a pointer, which may be nil or change after validation
 		k.OK(false, path, fmt.Sprintf("%T", s),
-			"Poisson, PoissonReplaceOne or WithoutReplacement, as a value")
+			"a Poisson, PoissonReplaceOne or WithoutReplacement value, not a pointer")
 		return
 	}
 	k.OK(s.Relation() == c.Budget.Relation, path, s.kind(),
-		"one for the budget's relation, "+c.Budget.Relation.String())
+		"a sampling for the budget's relation, "+c.Budget.Relation.String())
 	_, subsets := s.(WithoutReplacement)
 	k.OK(!subsets || !c.ByClass, path, s.kind(),
-		"a Poisson sampling: how many records a class has is private")
+		"a Poisson sampling with ByClass: class sizes are private")
 	n, degree := s.public()
 	sized := n >= 1 && n <= math.MaxInt32
 	k.OK(sized, "mix."+s.kind(), n, "a positive number of records, at most 2^31")
 	k.OK(!sized || degree >= 0 && degree*c.parts() <= n, "mix."+s.kind()+".Degree", degree,
-		"between 1 and the number of records (of a class), or 0")
+		"between 1 and the number of records (of a class), or 0 to choose it")
 }
 
 func (m Centers) validate(k *param.Checker) {
@@ -166,16 +168,16 @@ func (m Centers) validate(k *param.Checker) {
 	k.OK(clippable(m.ClipNorm), path+"ClipNorm", m.ClipNorm, "a number in [2^-60, 2^60]")
 	if m.NoiseMultiplier == 0 {
 		k.OK(m.Share > 0 && m.Share < 1, path+"Share", m.Share,
-			"the part of ε for the means, between 0 and 1, or a NoiseMultiplier")
+			"the fraction of ε for the means, between 0 and 1, or a NoiseMultiplier")
 		return
 	}
 	k.OK(positive(m.NoiseMultiplier), path+"NoiseMultiplier", m.NoiseMultiplier,
 		"a positive finite number")
 	k.OK(m.Share == 0, path+"Share", m.Share,
-		"zero where a NoiseMultiplier is given: one of them decides")
+		"zero if NoiseMultiplier is given")
 }
 
-// parts is the number of disjoint parts that are mixed apart.
+// parts returns the number of disjoint parts that are mixed separately.
 func (c Config) parts() int {
 	if c.ByClass {
 		return max(c.Schema.Classes(), 1)
@@ -183,7 +185,7 @@ func (c Config) parts() int {
 	return 1
 }
 
-// dim is the number of features of a mixture.
+// dim returns the number of features of a mixture.
 func (c Config) dim() int {
 	if c.Projection.wanted() {
 		return c.Projection.Dim
@@ -206,7 +208,7 @@ func (c Config) degree() int {
 	return degree
 }
 
-// rate is the probability with which a record is in a mixture of its part.
+// rate returns the probability that a record is in a mixture of its part.
 func (c Config) rate() float64 {
 	n, degree := c.Sampling.public()
 	return float64(degree*c.parts()) / float64(n)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// What the rules aim at; docs/defaults.md has the grids.
+// Targets of the default rules; docs/defaults.md has the measurements.
 const (
 	mostRows       = 60_000
 	centersShare   = 0.15
@@ -17,11 +17,11 @@ const (
 	colourClip     = 0.58 // of the largest norm: √⅓, the root of the mean square of [0,1]
 	deviationClip  = 0.72 // of the clip norm
 	usualItems     = 12   // of a set
-	parametricCost = 200  // operations on each feature of each row in what is estimated from rows
+	parametricCost = 200  // operations per feature of each row, of estimates from rows
 )
 
-// chosen is the configuration with everything that may be left open decided by rules, where a
-// Nominal size is given, and without one as it is.
+// chosen returns the configuration with its open fields set by the default rules if Nominal
+// is given, and unchanged otherwise.
 func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
 		return c, nil
@@ -53,12 +53,13 @@ func (c *Config) chooseSampling() {
 			c.Sampling = PoissonReplaceOne{Records: c.Nominal}
 		}
 		c.choices.Add("Sampling", c.Sampling.kind(),
-			"the sampling of the budget's relation; its degree is the plan's to choose")
+			"the sampling of the budget's relation; the plan chooses its degree")
 	}
 	classes := c.Schema.Classes()
-	if _, subsets := c.Sampling.(WithoutReplacement); classes > 1 && !subsets {
+	if _, subsets := c.Sampling.(WithoutReplacement); classes > 1 && !subsets &&
+		c.Schema.RowsPerPerson() == 0 {
 		defaults.Fill(&c.choices, &c.ByClass, true, "ByClass",
-			"mixtures of one class show what sets it apart")
+			"mixtures of one class show its properties")
 	}
 	rows := max(min(c.Nominal, mostRows)/c.parts(), 1) * c.parts()
 	defaults.Fill(&c.choices, &c.Mixtures, rows, "Mixtures",
@@ -71,7 +72,7 @@ func (c *Config) chooseNorms() {
 	case c.Schema.Channels() > 1:
 		norm, why = colourClip*norm, "that of colours of which all are equally likely"
 	case c.Schema.IsImage():
-		norm, why = imageClip*norm, "few images have more ink"
+		norm, why = imageClip*norm, "few images have a larger norm"
 	case c.Schema.Sparse():
 		norm, why = math.Sqrt(float64(min(c.Schema.MaxItems(), usualItems))),
 			fmt.Sprintf("that of a set of %d items", min(c.Schema.MaxItems(), usualItems))

@@ -1,6 +1,6 @@
 // Package mix publishes mixtures of records under differential privacy: the system of Lee, Kim,
 // Lee, Suh and Ramchandran, "Synthesizing Differentially Private Datasets using Random Mixing"
-// (ISIT 2019), in a form whose guarantee is tight.
+// (ISIT 2019), with a tighter guarantee.
 //
 // A mixture is the sum of about ℓ records drawn at random, features and one-hot label together,
 // plus noise, divided by the public ℓ. T of them are released, each of a fresh sample; ℓ is the
@@ -10,16 +10,16 @@
 //	Plan   ── Fit:  draws the mixtures, spends        (Stream: the same in constant memory)
 //	Model  ── released rows only: export them, train on them, share them
 //
-// Plan and generator are those of package synth, which says how a run is paid for, watched and
-// taken up again from a checkpoint; gen.Model().(*mix.Model) is what only this system has. Mixtures
-// that an interruption lost are left out: the release has fewer rows, and every estimate counts
-// those there are.
+// Plan and generator are those of package synth, which documents how a run is paid for, observed
+// and resumed from a checkpoint; gen.Model().(*mix.Model) is this system's own part. Mixtures lost
+// to an interruption are left out: the release has fewer rows, and estimates use the rows that
+// exist.
 //
 // # How records are drawn decides what is promised
 //
-// A [Sampling] is bound to one neighbouring relation by its type, so that the two cannot be
-// confused: [Poisson] is for add/remove, [WithoutReplacement] and [PoissonReplaceOne] are for
-// replace-one, where the number of records is public. A budget of another relation is refused.
+// The type of a [Sampling] fixes the neighbouring relation: [Poisson] is for add/remove,
+// [WithoutReplacement] and [PoissonReplaceOne] are for replace-one, where the number of
+// records is public. A budget of another relation is an error.
 //
 // # Where this differs from the paper
 //
@@ -34,16 +34,16 @@
 //
 // Two variants in the same frame are the library's own. [Config.ByClass] mixes records of one
 // class, the classes being disjoint parts of the records. [Centers] releases mean records first, on
-// a small part of the budget, and mixes deviations from them, which are shorter, so that the same
-// noise hides them better.
+// a small part of the budget, and mixes deviations from them, which are shorter and need less
+// noise.
 //
 // # Records from mixtures
 //
 // [Model.Rows] is the raw release. The generator makes records of it: vectors and images are the
-// rows themselves, moved into the domain. A mixture of rows of a table, or of sets, is no such row;
-// rounded to one it would be a blurred average. Tables and sets are therefore drawn anew, from
-// class means and a factor analysis of the rows: levels and items by their probabilities, numbers
-// within their bounds. Projected records, of whatever kind, are vectors and stay vectors.
+// rows themselves, moved into the domain. A mixture of table rows or of sets is not such a record,
+// and rounded to one it would be a blurred average. For tables and sets new records are therefore
+// drawn, from class means and a factor analysis of the rows: levels and items by their
+// probabilities, numbers within their bounds. Projected records of any kind are vectors.
 //
 // # Learning from mixtures
 //
@@ -55,9 +55,9 @@
 //
 // # Defaults
 //
-// [Config.Nominal] has everything that is zero chosen, by rules that see schema, budget and that
-// number alone: the Poisson sampling of the budget's relation, as many mixtures as records and
-// 60,000 at most, of one class each where there are classes; the largest norm of a record for clip
-// norm (images: .32 of it, sets: that of 12 items); [Centers] with .15 of ε and .72 of the clip
-// norm. The degree is the plan's to choose as ever.
+// [Config.Nominal] sets every zero field, by rules that use the schema, the budget and that number
+// only: the Poisson sampling of the budget's relation, as many mixtures as records, at most
+// 60,000, of one class each if there are classes; the largest norm of a record for clip norm
+// (images: .32 of it, sets: that of 12 items); [Centers] with .15 of ε and .72 of the clip norm.
+// The plan chooses the degree, as without Nominal.
 package mix

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// drawing makes records of a population, in chunks.
+// drawing draws records from a population, in chunks.
 type drawing struct {
 	*population
 	draw   synth.Draw
@@ -23,7 +23,7 @@ func (p *population) drawing(d synth.Draw) *drawing {
 		z: make([]float64, p.factors), row: make([]float64, p.schema.Dim())}
 }
 
-// next draws n records: latent numbers first, then what is 0 or 1.
+// next draws n records: latent numbers first, then binary coordinates.
 func (d *drawing) next(n int) (records.Data, error) {
 	dim, s := d.schema.Dim(), d.schema
 	flat, labels := make([]float32, n*dim), make([]int32, n)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/counts"
 )
 
-// estimator reads moments off released rows. Everything is in units of sums: a row times the
+// estimator estimates moments from released rows. Everything is in units of sums: a row times the
 // degree, less the degree times the released centre.
 type estimator struct {
 	*Model
@@ -21,7 +21,7 @@ func newEstimator(m *Model, be device.Backend) *estimator {
 	return &estimator{m, be, m.work.std * m.work.std}
 }
 
-// part is what the mixtures of one part say.
+// part holds the estimates from the mixtures of one part.
 type part struct {
 	rows   int
 	x      device.Matrix // the sums
@@ -31,8 +31,8 @@ type part struct {
 	mean   []float64     // of a record
 }
 
-// part reads the mixtures of a part. How many records one without labels holds is not released: the
-// degree stands for it.
+// part estimates from the mixtures of a part. The number of records in a mixture without labels is
+// not released, and the degree is used instead.
 func (e *estimator) part(i int) part {
 	rows := e.of(i)
 	p := part{rows: len(rows), center: e.center(i), held: float64(e.work.degree())}
@@ -44,7 +44,7 @@ func (e *estimator) part(i int) part {
 	return p
 }
 
-// center of a part, nil where none was released.
+// center returns the centre of a part, nil if none was released.
 func (m *Model) center(part int) []float32 {
 	if m.centers == nil {
 		return nil
@@ -52,8 +52,8 @@ func (m *Model) center(part int) []float32 {
 	return m.centers[part]
 }
 
-// sums reads some rows as deviations from a centre. Rows may come out of any file: what is not
-// finite counts as nothing, and the rest stays far from overflow.
+// sums reads some rows as deviations from a centre. Rows may come from any file: values that
+// are not finite count as zero, and the others are kept far from overflow.
 func (e *estimator) sums(of []int, center []float32) (x device.Matrix, mean []float64) {
 	degree, n, dim := float64(e.work.degree()), len(of), e.rows.dim
 	x, mean = device.HostMatrix(n, dim, make([]float32, n*dim)), make([]float64, dim)
@@ -75,7 +75,7 @@ func (e *estimator) sums(of []int, center []float32) (x device.Matrix, mean []fl
 	return x, mean
 }
 
-// held is how many records of its class a mixture holds on average, by the noisy counts.
+// held estimates, from the noisy counts, how many records of its class a mixture holds on average.
 func (e *estimator) held(class int, rows []int) float64 {
 	sum, degree := 0.0, float64(e.work.degree())
 	for _, t := range rows {
@@ -84,8 +84,8 @@ func (e *estimator) held(class int, rows []int) float64 {
 	return within(sum/float64(max(len(rows), 1))*degree, 1e-3*degree, 1e12)
 }
 
-// mean record of a part: the released centre, moved by what the mixtures say in proportion to how
-// well they know.
+// mean returns the mean record of a part: the released centre, corrected by the mixtures in
+// proportion to their precision.
 func (e *estimator) mean(p part) []float64 {
 	weight, c := 1.0, e.work.config
 	if p.center != nil {
@@ -103,7 +103,7 @@ func (e *estimator) mean(p part) []float64 {
 	return moved(out, p.center)
 }
 
-// moved adds a centre, where there is one.
+// moved adds a centre, if there is one.
 func moved(mean []float64, center []float32) []float64 {
 	for j, v := range center {
 		mean[j] += float64(v)
@@ -133,7 +133,7 @@ func (e *estimator) covariance(u device.Matrix) *mat.SymDense {
 	return s
 }
 
-// finite is a number, or 0 for what is none: rows may come out of any file.
+// finite returns v, or 0 if it is not finite: rows may come from any file.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0
@@ -141,10 +141,10 @@ func finite(v float64) float64 {
 	return v
 }
 
-// A fit is what mixtures of all classes say, by regression on their noisy labels: in units of sums
-// a row is X = M·N + (within classes) + noise, where N counts the records of every class, of which
-// the noisy label Y is seen. Cov(Y) is Cov(N) + s_Y²·I, and what Cov(X) has above M·Cov(N)·Mᵀ and
-// the noise is the covariance within classes, as often as there are records.
+// A fit holds the estimates from mixtures of all classes, by regression on their noisy labels: in
+// units of sums a row is X = M·N + (within classes) + noise, where N counts the records of every
+// class, of which the noisy label Y is seen. Cov(Y) is Cov(N) + s_Y²·I, and Cov(X) less
+// M·Cov(N)·Mᵀ and the noise is the covariance within classes times the number of records.
 type fit struct {
 	x        device.Matrix // the sums
 	counts   *mat.SymDense // Cov(N)
@@ -170,8 +170,8 @@ func (e *estimator) regress() fit {
 	return f
 }
 
-// labels gives the covariance of the counts of every class in a mixture, and what the noisy labels
-// average to.
+// labels returns the covariance of the class counts in a mixture, and the mean of the noisy
+// labels.
 func (e *estimator) labels() (counts *mat.SymDense, mean []float64) {
 	k, n, degree := e.rows.classes, e.rows.Len(), float64(e.work.degree())
 	mean = make([]float64, k)
@@ -191,7 +191,7 @@ func (e *estimator) labels() (counts *mat.SymDense, mean []float64) {
 	_, y := e.work.noise()
 	addIdentity(counts, -y*y*degree*degree)
 	for c := range k {
-		counts.SetSym(c, c, max(counts.At(c, c), 1e-3*degree)) // noise may have left nothing
+		counts.SetSym(c, c, max(counts.At(c, c), 1e-3*degree)) // the noise may exceed the variance
 	}
 	return counts, mean
 }
@@ -214,8 +214,8 @@ func (e *estimator) cross(x device.Matrix, sum, label []float64) *mat.Dense {
 
 // regression finds the mean record of every class: a sum is on average M·N, with N the number of
 // records of every class, of which the noisy label Y is seen. So M = E[X·Yᵀ]·(E[Y·Yᵀ] − s²I)⁻¹.
-// Second moments are not centred: the mean of all mixtures says as much of M as their deviations
-// do, and where every mixture has one size deviations alone leave a direction open.
+// Second moments are not centred: the mean of all mixtures informs M as much as their deviations
+// do, and if every mixture has the same size, deviations alone leave one direction undetermined.
 //
 // Shapes: cross is the covariance of X and Y, counts that of N; sum and label are the means of X
 // and Y.
@@ -232,7 +232,7 @@ func regression(cross *mat.Dense, counts *mat.SymDense,
 	return means, inverse
 }
 
-// invert is the inverse of a matrix with as much of a ridge as it takes.
+// invert returns the inverse of a matrix plus the smallest ridge that makes it invertible.
 func invert(s *mat.SymDense) *mat.Dense {
 	n := s.SymmetricDim()
 	for ridge := 1e-9; ridge < 1; ridge *= 10 {
@@ -242,10 +242,10 @@ func invert(s *mat.SymDense) *mat.Dense {
 		}
 		addIdentity(s, ridge*math.Abs(mat.Trace(s)))
 	}
-	return mat.NewDense(n, n, nil) // rows that no run releases: every class has the mean of none
+	return mat.NewDense(n, n, nil) // not rows that a run releases: no class has a mean
 }
 
-// takeBetween takes M·Cov(N)·Mᵀ out of a covariance.
+// takeBetween subtracts M·Cov(N)·Mᵀ from a covariance.
 func takeBetween(s *mat.SymDense, means mat.Matrix, counts *mat.SymDense) {
 	var half, all mat.Dense
 	half.Mul(means, counts)
@@ -257,8 +257,8 @@ func takeBetween(s *mat.SymDense, means mat.Matrix, counts *mat.SymDense) {
 	}
 }
 
-// takeMean takes out of a covariance what sums vary by because their number of records does, each
-// with the mean: f·(λμ)(λμ)ᵀ/λ, with f the variance of a number of mean λ over λ.
+// takeMean subtracts from a covariance the variation of sums due to their varying number of
+// records, each with the mean: f·(λμ)(λμ)ᵀ/λ, with f the variance of a number of mean λ over λ.
 func takeMean(s *mat.SymDense, sum mat.Vector, f, held float64) {
 	s.SymRankOne(s, -f/held, sum)
 }

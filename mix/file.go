@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// fileHeader is everything a release consists of but its numbers. There are fewer rows than the
-// configuration has mixtures where an interruption lost some.
+// fileHeader is a release without its numbers. There are fewer rows than mixtures in the
+// configuration if an interruption lost some.
 type fileHeader struct {
 	Schema records.Schema    `json:"schema"`
 	Budget accountant.Budget `json:"budget"`
@@ -20,7 +20,9 @@ type fileHeader struct {
 	Rows   int               `json:"rows"`
 }
 
-// Encode writes what was released, and nothing else.
+// Encode writes the release, and nothing else.
+//
+// Errors: *param.Error for the zero value.
 func (m *Model) Encode() (*synth.File, error) {
 	if err := m.made(); err != nil {
 		return nil, err
@@ -34,8 +36,8 @@ func (m *Model) Encode() (*synth.File, error) {
 		append(m.rowParts(n), m.centerPart())...)
 }
 
-// readModel reads a release back. Sizes that the header claims are compared with the bytes there
-// are before anything is allocated for them.
+// readModel reads a release back. Sizes in the header are checked against the bytes present
+// before anything is allocated for them.
 func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	var h fileHeader
 	if err := f.Decode(&h); err != nil {
@@ -64,7 +66,7 @@ func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	return m, nil
 }
 
-// decided checks a configuration in which nothing is left open.
+// decided checks that a configuration is complete.
 func (c Config) decided() error {
 	if err := c.Validate(); err != nil {
 		return err
@@ -86,7 +88,8 @@ func (m *Model) restore(f *synth.File) error {
 		return err
 	}
 	if h.Rows < 0 || h.Rows > m.work.config.Mixtures {
-		return synth.Malformed(fmt.Errorf("%d rows of a plan for %d", h.Rows, m.work.config.Mixtures))
+		return synth.Malformed(fmt.Errorf("%d rows, more than the plan's %d", h.Rows,
+			m.work.config.Mixtures))
 	}
 	return f.Load(m.rowParts(h.Rows)...)
 }
@@ -118,7 +121,7 @@ func (m *Model) readParts(b []byte, rows int) error {
 	for word := range slices.Chunk(b, 4) {
 		part := binary.LittleEndian.Uint32(word)
 		if part >= uint32(m.work.config.parts()) {
-			return fmt.Errorf("a row of part %d of %d", part, m.work.config.parts())
+			return fmt.Errorf("a row of part %d, of %d parts", part, m.work.config.parts())
 		}
 		m.parts = append(m.parts, int32(part))
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// geometry is what a record looks like to the noise: features of norm at most clip, beside a
-// one-hot label of length label. One record is thus one vector of norm at most norm(), and one
+// geometry describes the vectors that noise protects: features of norm at most clip, followed
+// by a one-hot label of length label. A record is one vector of norm at most norm(), and
 // noise of one standard deviation covers all of it.
 type geometry struct {
 	clip, label float64
@@ -16,8 +16,8 @@ type geometry struct {
 
 func (g geometry) norm() float64 { return math.Hypot(g.clip, g.label) }
 
-// swap is the farthest two records can be apart: √2 norms where no coordinate is negative, because
-// x·y ≥ 0; otherwise features may be opposite, and labels are orthogonal at worst.
+// swap returns the largest distance of two records: √2 norms where no coordinate is negative,
+// because x·y ≥ 0; otherwise features may be opposite, and labels are orthogonal at worst.
 func (g geometry) swap() float64 {
 	if g.nonNegative {
 		return math.Sqrt2 * g.norm()
@@ -28,8 +28,7 @@ func (g geometry) swap() float64 {
 // replaced turns a noise multiplier relative to the norm into one relative to swap.
 func (g geometry) replaced(multiplier float64) float64 { return multiplier * g.norm() / g.swap() }
 
-// effect is what a release of noise std declares: how far neighbours' sums are apart, in units of
-// it.
+// effect returns the distance of neighbours' sums ÷ std.
 func (g geometry) effect(r accountant.Relation, std float64) float64 {
 	if r == accountant.ReplaceOne {
 		return g.swap() / std
@@ -41,8 +40,8 @@ func (g geometry) effect(r accountant.Relation, std float64) float64 {
 // cover.
 func labelLength(clip, share float64) float64 { return clip * math.Sqrt(share/(1-share)) }
 
-// bestLabelShare minimises the noise that reaches what a linear learner looks at, the residual X' −
-// M·Y' of T mixtures.
+// bestLabelShare minimises the noise in the residual X' − M·Y' of T mixtures, which a linear
+// learner uses.
 //
 // With one noise s on features and on labels of length λ, a mean M of k columns of norm at most R
 // leaves noise of squared length d·s² + k·R²·s²/λ² in it, and s² is proportional to R² + λ². The

@@ -229,7 +229,7 @@ func forged(t testing.TB, m *mix.Model, features, labels []float32) *mix.Model {
 	return decoded(t, f)
 }
 
-// TestConcurrentFirstDraws: a model estimates once, whoever asks first.
+// TestConcurrentFirstDraws: a model estimates once, whichever draw comes first.
 func TestConcurrentFirstDraws(t *testing.T) {
 	data := kinds(t, 30, true)["mixed table"]
 	gen := fit(t, mustPlan(t, small(data.Schema(), mix.Poisson{Nominal: 30, Degree: 3})), data)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// mixer is one release under way.
+// mixer is a release in progress.
 type mixer struct {
 	*work
 	run    *synth.Run
@@ -18,7 +18,7 @@ type mixer struct {
 	lanes  []*lane
 }
 
-// lane makes every so manieth mixture of one part, with an allowance of its own.
+// lane makes a fixed share of the mixtures of one part, with its own allowance.
 type lane struct {
 	part      int
 	allowance *mechanism.Allowance
@@ -32,11 +32,11 @@ type lane struct {
 	noisy  []float64
 }
 
-// turn is how many mixtures a lane makes in one go.
+// turn is the number of mixtures that a lane makes at a time.
 const turn = 16
 
-// mixer releases the centres and makes the lanes: first those with every part's first allowance,
-// then those with the second ones, so that parts take turns in a chunk.
+// mixer releases the centres and makes the lanes: first one with the first allowance of every
+// part, then one with the second, so that parts alternate within a chunk.
 func (w *work) mixer(ctx context.Context, r *synth.Run) (*mixer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (w *work) mixer(ctx context.Context, r *synth.Run) (*mixer, error) {
 	return x, nil
 }
 
-// left is how many mixtures a run may still draw.
+// left returns how many mixtures a run may still draw.
 func left(r *synth.Run) (n int) {
 	for _, a := range r.Allowances(PurposeMixtures) {
 		n += a.Remaining()
@@ -64,8 +64,8 @@ func left(r *synth.Run) (n int) {
 	return n
 }
 
-// rounds makes what is left of the mixtures, all lanes side by side, one turn of each at a time.
-// Keep is handed every chunk with the parts of its rows.
+// rounds makes the remaining mixtures, one turn of every lane at a time, concurrently. It passes
+// every chunk and the parts of its rows to keep.
 func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32) error) error {
 	n := left(x.run)
 	if n == 0 {
@@ -94,7 +94,7 @@ func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32
 	return nil
 }
 
-// ready readies records and lanes.
+// ready prepares records and lanes.
 func (x *mixer) ready() {
 	x.source.keep()
 	c := x.config
@@ -105,8 +105,8 @@ func (x *mixer) ready() {
 	}
 }
 
-// place gives every lane its places in the next chunk, one lane after another, and says of which
-// part every row will be.
+// place assigns places in the next chunk to every lane, one lane after another, and returns the
+// part of every row.
 func (x *mixer) place() (parts []int32) {
 	for _, l := range x.lanes {
 		l.places = l.places[:0]
@@ -122,8 +122,8 @@ func (x *mixer) place() (parts []int32) {
 	return parts
 }
 
-// round makes the mixtures of one chunk. Uses are taken lane by lane, so that their order does not
-// depend on which lane is faster.
+// round makes the mixtures of one chunk. Uses are taken lane by lane, so their order does not
+// depend on the lanes' speed.
 func (x *mixer) round(chunk *Rows) error {
 	for _, l := range x.lanes {
 		l.grants = l.grants[:0]
@@ -175,12 +175,13 @@ func (x *mixer) mixture(l *lane, g *mechanism.Grant) error {
 	l.sum.Reset()
 	dim, label := c.dim(), []float64{x.label}
 	l.reader.each(l.part, l.index, func(row int32, features []float32) {
-		l.sum.AddRow(features, 1)
+		share := x.source.share.Of(int(row)) // see records.RowsOf: norms and signs are all that counts
+		l.sum.AddRow(features, share)
 		switch {
 		case c.ByClass:
-			l.sum.AddRow64At(dim, label, 1)
+			l.sum.AddRow64At(dim, label, share)
 		case c.labels() > 0:
-			l.sum.AddRow64At(dim+int(x.source.label[row]), label, 1)
+			l.sum.AddRow64At(dim+int(x.source.label[row]), label, share)
 		}
 	})
 	return g.Release(c.geometry().effect(c.Budget.Relation, x.std),

@@ -16,7 +16,7 @@ import (
 type LinearConfig struct {
 	Ridge  float64 // added to the loss as Ridge·‖W‖²/2 per coordinate of unit scale; 0 for 1e-3
 	Passes int     // over the rows; 0 for 5
-	// η₀ of η_t = η₀/(1 + t·Ridge·η₀); 0 for one that is stable for rows of the released size
+	// η₀ of η_t = η₀/(1 + t·Ridge·η₀); 0 for a rate that is stable for rows of the released size
 	LearningRate float64
 	Seed         uint64
 }
@@ -31,10 +31,10 @@ type Linear struct {
 // rows.
 //
 // The gradient (Wx' − y')x'ᵀ of a noisy row has mean (Wx − y)xᵀ + σ²·W: the noise acts as a ridge
-// that no amount of data removes. σ is public, so σ²·W is taken off again, which leaves unbiased
-// gradients of the noiseless loss; steps fall as 1/t and the second half of the iterates is
-// averaged. Mixtures vary 1/√ℓ as much as records do, so mixture and label are centred and the
-// constant is set from the means.
+// that does not vanish with more data. σ is public, so σ²·W is subtracted, which leaves unbiased
+// gradients of the noiseless loss. Steps fall as 1/t and the second half of the iterates is
+// averaged. Mixtures vary 1/√ℓ as much as records, so mixture and label are centred and the
+// constant is computed from the means.
 //
 // Guarantee: post-processing.
 // Errors: *param.Error; ctx.Err().
@@ -62,7 +62,7 @@ func (c LinearConfig) validate() error {
 	return k.Err()
 }
 
-// Predict names the class of the largest output for every record of a batch.
+// Predict writes the class with the largest output of every record of a batch to dst.
 func (l *Linear) Predict(b device.Batch, dst []int32) {
 	x := make([]float32, l.dim)
 	for i := range b.Rows {
@@ -71,7 +71,7 @@ func (l *Linear) Predict(b device.Batch, dst []int32) {
 	}
 }
 
-// Outputs are W·[x; 1].
+// Outputs returns W·[x; 1].
 func (l *Linear) Outputs(x []float32) []float64 {
 	out := make([]float64, l.classes)
 	for c := range out {
@@ -145,13 +145,13 @@ func (s *linearRun) fit(ctx context.Context) (*Linear, error) {
 	return s.model(), nil
 }
 
-// step follows the gradient of one row, less the noise's own share of it.
+// step follows the gradient of one row, less the noise's share of it.
 func (s *linearRun) step(i int, x []float64, rate float64) {
 	for j, v := range s.rows.Features(i) {
 		x[j] = (float64(v) - s.x[j]) * s.scale
 	}
-	// The noise's share is at most the whole of the curvature: a step that takes more off than the
-	// ridge and the row put on would grow.
+	// The noise's share is at most the whole of the curvature: a step that subtracted more than
+	// the ridge and the row add would diverge.
 	shrink := 1 - rate*(s.cfg.Ridge-s.sigma*s.sigma)
 	for k, y := range s.rows.Labels(i) {
 		w := s.w[k*len(x) : (k+1)*len(x)]

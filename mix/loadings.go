@@ -8,17 +8,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// maxFactors bounds how many latent numbers a record is drawn from.
+// maxFactors bounds the number of latent variables of a record.
 const maxFactors = 16
 
-// loadings estimates what coordinates of different blocks have in common: numbers a with
+// loadings estimates the dependence between coordinates of different blocks: numbers a with
 // correlation(i, j) ≈ Σ a_ik·a_jk, one row for each coordinate of a record.
 //
-// It is a principal factor analysis of the correlations of sums. Coordinates of one block are
-// tied to each other by what a block is, which is known, so their entries are taken from the
-// factors themselves, round by round. Only factors that stand out of the noise of so many rows
-// are kept, shrunk to what they must have been before noise lifted them, as [Model.Moments] does;
-// of a factor only those coordinates that stand out in it.
+// It is a principal factor analysis of the correlations of sums. The dependence within a block is
+// known, so the entries of one block are replaced by those of the factors, round by round. Only
+// factors above the noise level are kept, shrunk by the bias that noise causes, as in
+// [Model.Moments]; of a factor only the coordinates above the noise are kept.
 //
 // Source: Harman 1976, chapter 8 (principal factors); Benaych-Georges and Nadakuditi 2011.
 func (s *survey) loadings(blocks []block, variance []float64) [][]float64 {
@@ -35,11 +34,11 @@ func (s *survey) loadings(blocks []block, variance []float64) [][]float64 {
 	return f.result()
 }
 
-// factors is an orthogonal iteration at work.
+// factors is the state of an orthogonal iteration.
 type factors struct {
 	r      *mat.SymDense // correlations of sums, blocks left empty
 	blocks []block
-	signal []float64   // the part of a sum's variance that is the records', by coordinate
+	signal []float64   // the fraction of a sum's variance that is due to the records, by coordinate
 	v      *mat.Dense  // orthonormal rows
 	own    [][]float64 // loadings of the factors that are kept: for each, one a coordinate
 	excess []float64   // of the kept, what they add to the variance of a sum along them
@@ -70,15 +69,15 @@ func (s *survey) factors(blocks []block, variance []float64) *factors {
 			}
 		}
 	}
-	rng := rand.New(rand.NewPCG(0, 0x666163746f72)) // a start that is the same for everybody
+	rng := rand.New(rand.NewPCG(0, 0x666163746f72)) // the same start in every process
 	f.v = mat.NewDense(min(n, maxFactors), n, nil)
 	f.v.Apply(func(int, int, float64) float64 { return rng.NormFloat64() }, f.v)
 	orthonormal(f.v)
 	return f
 }
 
-// apply multiplies the vectors by the correlations, those within blocks as the kept factors have
-// them.
+// apply multiplies the vectors by the correlations; those within blocks come from the kept
+// factors.
 func (f *factors) apply() *mat.Dense {
 	out := new(mat.Dense)
 	out.Mul(f.v, f.r)
@@ -117,7 +116,7 @@ func (f *factors) rotate(w *mat.Dense) []float64 {
 	return values
 }
 
-// accept keeps the factors above what noise alone would show. An excess x shows as (1+x)(1+γ/x) −
+// accept keeps the factors above the noise level. An excess x shows as (1+x)(1+γ/x) −
 // 1.
 func (f *factors) accept(values []float64) {
 	f.own, f.excess = nil, nil
@@ -136,7 +135,7 @@ func (f *factors) accept(values []float64) {
 	}
 }
 
-// most is the largest part of a coordinate's variance that it shares with others.
+// most is the largest fraction of a coordinate's variance that it shares with others.
 const most = 0.9
 
 // cap shortens the loadings of a coordinate to a squared length.
@@ -153,15 +152,16 @@ func (f *factors) cap(j int, square float64) {
 	}
 }
 
-// next goes on from what apply made; false where nothing is left to go on from. The shift by one
+// next continues from the result of apply; it returns false if that vanishes. The shift by one
 // puts the largest eigenvalues before those of the largest size.
 func (f *factors) next(w *mat.Dense) bool {
 	f.v.Add(f.v, w)
 	return orthonormal(f.v)
 }
 
-// result are the loadings by coordinate, in standard deviations of records. Each entry has an error
-// of about √((1+1/x)/rows) in units of sums; entries that do not reach twice that are dropped.
+// result returns the loadings by coordinate, in standard deviations of records. Each entry has an
+// error of about √((1+1/x)/rows) in units of sums; entries that do not reach twice that are
+// dropped.
 func (f *factors) result() [][]float64 {
 	for k, a := range f.own {
 		noise := 4 * (1 + 1/f.excess[k]) / f.rows
@@ -189,7 +189,7 @@ func (f *factors) result() [][]float64 {
 func orthonormal(rows *mat.Dense) bool {
 	for i := range rows.RawMatrix().Rows {
 		v := rows.RawRowView(i)
-		for range 2 { // once more for what rounding left
+		for range 2 { // a second time to correct rounding errors
 			for k := range i {
 				floats.AddScaled(v, -floats.Dot(rows.RawRowView(k), v), rows.RawRowView(k))
 			}

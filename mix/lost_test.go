@@ -229,7 +229,7 @@ func TestInterruptedRunKeepsItsRows(t *testing.T) {
 	}
 }
 
-// TestMoreMixturesThanThePlanHas: a checkpoint of an interrupted run that holds rows nobody has
+// TestMoreMixturesThanThePlanHas: a checkpoint of an interrupted run that holds rows that were not
 // drawn, more than the plan has beside those that are left to draw, is refused.
 func TestMoreMixturesThanThePlanHas(t *testing.T) {
 	data := striped(t, 60, 2)

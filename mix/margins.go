@@ -14,8 +14,8 @@ type margins struct {
 	slope           [][]float64
 }
 
-// newMargins finds intercepts and slopes at which every coordinate has its mean, numbers have
-// their variance, and coordinates share what the loadings say.
+// newMargins finds intercepts and slopes for which every coordinate has its mean, numbers
+// have their variance, and coordinates are correlated as the loadings state.
 func newMargins(blocks []block, mean, variance []float64, loadings [][]float64) margins {
 	m := margins{intercept: make([]float64, len(mean)), rest: make([]float64, len(mean)),
 		slope: make([][]float64, len(mean))}
@@ -38,7 +38,7 @@ func newMargins(blocks []block, mean, variance []float64, loadings [][]float64) 
 	return m
 }
 
-// choice is what is 0 or 1, or one of the levels of a column.
+// choice sets a binary coordinate or one level of a column.
 func (m *margins) choice(j int, p float64, loading []float64) {
 	share := floats.Dot(loading, loading)
 	var width float64
@@ -46,8 +46,8 @@ func (m *margins) choice(j int, p float64, loading []float64) {
 	m.slope[j] = scaled(loading, width/math.Sqrt(share))
 }
 
-// number is a number in [0, 1]. Where values may be missing its coordinate is 0 for those, so
-// that mean and variance of the others follow from both.
+// number sets a number in [0, 1]. The coordinate of a missing value is 0; mean and variance
+// of the other values are corrected for that.
 func (m *margins) number(j int, mean, variance, absent float64, loading []float64) {
 	there := 1 - absent
 	of := within(mean/there, 0, 1)
@@ -124,7 +124,7 @@ func normalPoint(i, dim int) []float64 {
 	return out
 }
 
-// rare is the smallest probability that is told from none.
+// rare is the smallest probability that is distinguished from zero.
 const rare = 1e-7
 
 // softmax turns log-odds into shares, in place.
@@ -161,7 +161,7 @@ func logitNormalAt(mean, w float64) float64 {
 	})
 }
 
-// bisect is where below turns false, halving so many times.
+// bisect is where below turns false, halving the given number of times.
 func bisect(lo, hi float64, rounds int, below func(x float64) bool) float64 {
 	for range rounds {
 		if mid := (lo + hi) / 2; below(mid) {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestAModelKeepsItsPlan, whatever becomes of the caller's.
+// TestAModelKeepsItsPlan: later changes to the caller's plan do not reach the model.
 func TestAModelKeepsItsPlan(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	p := mustPlan(t, small(s, mix.Poisson{Nominal: 12, Degree: 3}))

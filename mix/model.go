@@ -10,28 +10,28 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is what a run releases: the rows, and the public numbers of the plan that made them. It
-// is gen.Model().(*mix.Model) of a generator of this package, and safe for concurrent use.
+// A Model is a release: its rows, and the public numbers of the plan that made them. It is
+// gen.Model().(*mix.Model) of a generator of this package, and safe for concurrent use.
 type Model struct {
 	work    *work
 	rows    *Rows
 	parts   []int32     // of every row, where parts are mixed apart
-	centers [][]float32 // released mean records; nil without
+	centers [][]float32 // released mean records; nil if there are none
 
 	once       sync.Once
-	population *population // of tables and sets, once it was wanted
+	population *population // of tables and sets, estimated on first use
 }
 
 // made refuses the zero value.
 func (m *Model) made() error {
 	if m == nil || m.work == nil {
-		return mistake("Model", nil, "a model, from a plan's Fit or a file")
+		return mistake("Model", nil, "a model returned by a plan's Fit or loaded from a file")
 	}
 	return nil
 }
 
-// Rows are the released mixtures: as many as the plan says, less those that interruptions of the
-// run lost. They are the model's own: clone them before changing any.
+// Rows returns the released mixtures: the plan's number less those lost to interruptions. They
+// belong to the model: clone them before changing any.
 func (m *Model) Rows() *Rows {
 	if m.made() != nil {
 		return new(Rows)
@@ -39,8 +39,8 @@ func (m *Model) Rows() *Rows {
 	return m.rows
 }
 
-// Centers are the released mean records, one for each part; nil where none were asked for. They
-// are the model's own.
+// Centers returns the released mean records, one for each part; nil if none were released. They
+// belong to the model.
 func (m *Model) Centers() [][]float32 {
 	if m == nil {
 		return nil
@@ -67,8 +67,8 @@ func (m *Model) of(part int) (list []int) {
 	return list
 }
 
-// Schema is the schema of the records drawn: that of the real ones where those are tables or
-// sets, and that of the rows otherwise.
+// Schema returns the schema of the records drawn: that of the real ones for tables and sets,
+// and that of the rows otherwise.
 func (m *Model) Schema() records.Schema {
 	if m.made() == nil && m.work.config.decoded() {
 		return m.work.config.Schema
@@ -76,9 +76,9 @@ func (m *Model) Schema() records.Schema {
 	return m.RowSchema()
 }
 
-// RowSchema is the schema of released rows as vectors or images: what [Rows.Table] and [Project]
-// take. Coordinates of binary records, sets and encoded rows of tables are any number in [0, 1].
-// Projected records are vectors of any sign, bounded by the clip norm.
+// RowSchema returns the schema of released rows as vectors or images, for [Rows.Table] and
+// [Project]. Coordinates of binary records, sets and encoded rows of tables are any number in
+// [0, 1]. Projected records are vectors of any sign, bounded by the clip norm.
 func (m *Model) RowSchema() records.Schema {
 	if m.made() != nil {
 		return records.Schema{}
@@ -96,21 +96,20 @@ func (m *Model) RowSchema() records.Schema {
 	return s
 }
 
-// Sampler opens a draw.
+// Sampler starts a draw.
 //
-// Rows of tables and sets are drawn anew, from class frequencies, means and correlations that are
-// estimated from the released mixtures on the first call; there is no end to them. How close they
-// come depends on the mixtures: frequencies and means are told apart from noise long before
-// correlations are, and what cannot be told is drawn independently. Records without labels are
-// taken to have been as many as the plan's sampling says. Sets longer than the square of the clip
-// norm count for less than others.
+// For tables and sets, any number of new records is drawn, from class frequencies, means and
+// correlations that the first call estimates from the released mixtures. Their quality depends on
+// the mixtures: frequencies and means need fewer mixtures than correlations, and dependence below
+// the noise level is not modelled. Without labels the number of records is taken from the plan's
+// sampling. Sets longer than the square of the clip norm count less than others.
 //
 // Vectors and images are the released mixtures themselves, projected to the domain and labelled
-// by their largest label coordinate, in random order. More than were released come around again:
-// there is nothing further to draw without spending.
+// by their largest label coordinate, in random order. They repeat if more are requested than
+// were released.
 //
-// Means asks for the probability of every item of a set, which makes vectors of sets, and in tables
-// for the most probable level of each column instead of a drawn one.
+// Draw.Means requests the probability of every item of a set, so the records are vectors, and in
+// tables the most probable level of each column.
 //
 // Guarantee: post-processing.
 // Errors: *param.Error for a class of which no rows were released.
@@ -128,18 +127,18 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	return synth.Sampler{Schema: s, Next: m.estimated().drawing(d).next}, nil
 }
 
-// estimated is what the rows say of the records, worked out once.
+// estimated returns the estimates from the rows, computed once.
 func (m *Model) estimated() *population {
 	m.once.Do(func() { m.population = newPopulation(m) })
 	return m.population
 }
 
-// handOut gives released rows in random order.
+// handOut returns released rows in random order.
 func (m *Model) handOut(d synth.Draw) (synth.Sampler, error) {
 	rows := m.eligible(d)
 	if len(rows) == 0 {
 		return synth.Sampler{}, param.New("synth.OfClass", d.Class,
-			"a class of which rows were released")
+			"a class with released rows")
 	}
 	rng, at, schema := rand.New(rand.NewPCG(d.Seed, 0x6d6978)), 0, m.RowSchema()
 	return synth.Sampler{Schema: schema, Next: func(n int) (records.Data, error) {
@@ -155,7 +154,7 @@ func (m *Model) handOut(d synth.Draw) (synth.Sampler, error) {
 	}}, nil
 }
 
-// eligible lists the rows a draw may hand out.
+// eligible lists the rows that a draw may return.
 func (m *Model) eligible(d synth.Draw) (rows []int32) {
 	for i := range m.rows.Len() {
 		if d.Class < 0 || m.rows.Class(i) == d.Class {

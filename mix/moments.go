@@ -16,38 +16,39 @@ import (
 
 // MomentsConfig describes the parametric learner. Every field is public.
 type MomentsConfig struct {
-	// Frequencies is how many cosine frequencies a side images are described by, in a quarter disc:
-	// a public guess that neighbouring pixels are alike. 0 means half the longer side for images.
-	// Other records are described by their coordinates.
+	// Frequencies is the number of cosine frequencies per side that describe an image, in a quarter
+	// disc, assuming that neighbouring pixels are alike. 0 means half the longer side. Records
+	// other than images are described by their coordinates.
 	Frequencies int
 	Backend     device.Backend // nil for the CPU
 }
 
-// Moments is a parametric description of the records, one normal law a class, estimated from
-// released mixtures. It is a source of as many labelled records as are wanted, and safe for
-// concurrent use.
+// Moments is a parametric description of the records, one normal distribution per class,
+// estimated from released mixtures. Any number of labelled records can be drawn from it. It
+// is safe for concurrent use.
 //
 // Guarantee: post-processing of a release; it costs nothing.
 type Moments struct {
 	schema  records.Schema
 	basis   *basis
 	weights network.Choice
-	means   [][]float64     // of every class, in the records' coordinates
-	factors []*mat.Dense    // of every class: coefficients × components, Σ = F Fᵀ
-	paint   []device.Matrix // of every class: components × dim, what a component looks like
+	means   [][]float64  // of every class, in the records' coordinates
+	factors []*mat.Dense // of every class: coefficients × components, Σ = F Fᵀ
+	// of every class: components × dim, the components in the records' coordinates
+	paint []device.Matrix
 }
 
 // Moments estimates means and covariances of the classes.
 //
 // A mixture of about λ records of one class has covariance λ·E[xxᵀ] + s²·I around its mean, with a
-// known s: what is above s² is the records'. Where noise alone would have put an eigenvalue it is
-// dropped, and others are shrunk to what they must have been before noise lifted them, in every
-// class; directions that a single class does not show are taken from the average of the classes,
-// which shows more. Without [Config.ByClass] the class means come from a regression on the noisy
-// labels that allows for their noise, and one covariance serves all classes.
+// known s; the excess over s² is due to the records. In every class, eigenvalues within the range
+// of pure noise are dropped, and others are shrunk by the bias that noise causes. Directions that
+// are not significant in a single class are taken from the average of the classes. Without
+// [Config.ByClass] the class means come from a regression on the noisy labels, corrected for
+// their noise, and all classes have one covariance.
 //
-// Of tables and sets these are moments of encoded records, and what is drawn from them are vectors;
-// records of the schema come from the generator.
+// For tables and sets these are moments of encoded records, and vectors are drawn from them; the
+// generator draws records of the schema.
 //
 // Source of the shrinkage: Baik and Silverstein 2006; Benaych-Georges and Nadakuditi 2011.
 // Errors: *param.Error where there are no classes or the records were projected.
@@ -57,7 +58,8 @@ func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
 	}
 	c := m.work.config
 	if c.Schema.Classes() == 0 || c.Projection.wanted() {
-		return nil, mistake("Moments", c.Schema.String(), "labelled records that were not projected")
+		return nil, mistake("Moments", c.Schema.String(),
+			"a release of labelled records without projection")
 	}
 	e := newEstimator(m, cfg.Backend)
 	if e.be == nil {
@@ -77,7 +79,7 @@ func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
 	return out, nil
 }
 
-// byClass reads every class off its own mixtures.
+// byClass estimates every class from its own mixtures.
 func (m *Moments) byClass(e *estimator) {
 	classes := e.rows.classes
 	each, count, held := make([]*mat.SymDense, classes), make([]int, classes), make([]float64, classes)
@@ -101,7 +103,7 @@ func (m *Moments) byClass(e *estimator) {
 }
 
 // pool is the average covariance of single records, put back among the noise of a sum of average
-// size. Classes of which interruptions left no rows say nothing.
+// size. Classes that lost all rows to interruptions are left out.
 func pool(each []*mat.SymDense, count []int, held []float64, noise, average float64) *mat.SymDense {
 	there := 0
 	pooled := mat.NewSymDense(each[0].SymmetricDim(), nil)
@@ -120,7 +122,7 @@ func pool(each []*mat.SymDense, count []int, held []float64, noise, average floa
 	return pooled
 }
 
-// byLabel reads class means and one covariance off mixtures of all classes.
+// byLabel estimates class means and one covariance from mixtures of all classes.
 func (m *Moments) byLabel(e *estimator) {
 	f := e.regress()
 	m.means, m.weights = f.records, network.NewChoice(f.shares)
@@ -132,23 +134,23 @@ func (m *Moments) byLabel(e *estimator) {
 	}
 }
 
-// Classes is the number of classes.
+// Classes returns the number of classes.
 func (m *Moments) Classes() int { return len(m.means) }
 
-// Mean is the mean record of a class.
+// Mean returns the mean record of a class.
 func (m *Moments) Mean(class int) []float64 { return append([]float64(nil), m.means[class]...) }
 
-// Components is how many directions of a class could be told from noise.
+// Components returns the number of directions of a class above the noise level.
 func (m *Moments) Components(class int) int {
 	_, cols := m.factors[class].Dims()
 	return cols
 }
 
-// Schema is that of the records drawn, [Model.RowSchema].
+// Schema returns the schema of the records drawn, [Model.RowSchema].
 func (m *Moments) Schema() records.Schema { return m.schema }
 
 // Sample draws n labelled records: classes in the released proportions, each record from its
-// class's normal law, clamped into the schema. Any seed will do.
+// class's normal law, clamped into the schema. Any seed is safe.
 //
 // Errors: ctx.Err(); *param.Error for a negative n.
 func (m *Moments) Sample(ctx context.Context, n int, seed uint64) (*records.Table, error) {
@@ -199,7 +201,7 @@ func (m *Moments) draw(rng *rand.Rand, class int, rows []int, flat []float32) {
 	}
 }
 
-// prepare works out what a component of every class looks like: Fᵀ·B.
+// prepare computes the components of every class in the records' coordinates: Fᵀ·B.
 func (m *Moments) prepare(be device.Backend) {
 	for _, f := range m.factors {
 		coefficients, components := f.Dims()
@@ -210,8 +212,8 @@ func (m *Moments) prepare(be device.Backend) {
 }
 
 // Described returns records as the moments describe them: the low frequencies of images, clamped
-// into the domain. A network that learnt from drawn records tells such records apart better than
-// sharper ones; the map is public and the same for every record.
+// into the domain. A network trained on drawn records classifies such records better than
+// sharper ones. The map is public and the same for every record.
 //
 // Errors: *param.Error for records of another dimension.
 func (m *Moments) Described(t *records.Table) (*records.Table, error) {
@@ -223,7 +225,8 @@ func (m *Moments) Described(t *records.Table) (*records.Table, error) {
 		if t.Schema().Dim() == dim {
 			return t, nil // every coordinate is described
 		}
-		return nil, mistake("Moments.Described.t", t.Schema().Dim(), "records like those that were mixed")
+		return nil, mistake("Moments.Described.t", t.Schema().Dim(),
+			"records of the mixed records' dimension")
 	}
 	be, n := device.CPU(), t.Len()
 	x := device.HostMatrix(n, dim, make([]float32, n*dim))

@@ -18,6 +18,8 @@ const (
 
 // WriteNPZ writes the rows as float32 arrays x (rows×dim) and, where there are labels, y
 // (rows×classes), for NumPy and whatever reads its files.
+//
+// Errors: the writer's.
 func (r *Rows) WriteNPZ(w io.Writer) error {
 	z := zip.NewWriter(w)
 	err := writeMember(z, npzFeatures, r.dim, r.features)

@@ -13,18 +13,18 @@ const (
 	PurposeMixtures = "mixtures"
 )
 
-// A Plan is a Config with degree and noise decided, and the bill. It is made by arithmetic alone,
-// before any record is read. Besides what every plan does, it hands out mixtures without keeping
-// them: see [Plan.Stream].
+// A Plan is a Config with degree and noise chosen, and its price. It is computed before any
+// record is read. In addition to the methods of every plan, [Plan.Stream] passes mixtures on
+// without keeping them.
 type Plan struct {
 	synth.Program
 	Config     Config
-	Candidates []Candidate // degrees looked at, where the configuration left it open
+	Candidates []Candidate // degrees considered, if the configuration left it open
 
 	work *work
 }
 
-// Plan decides what the configuration leaves open and adds up the bill.
+// Plan chooses what the configuration leaves open and prices all stages.
 //
 // Guarantee: the events of the plan are the ones that a run reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the
@@ -79,14 +79,14 @@ func gaussian(noiseMultiplier float64) accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
 }
 
-// leastNoise is the smallest noise multiplier over the sound analyses of the sampling.
+// leastNoise returns the smallest noise multiplier over the sound analyses of the sampling.
 func (c Config) leastNoise() (float64, error) {
 	best := 0.0
 	for i := range c.Sampling.events(c.geometry(), c.rate(), 1) {
 		event := func(m float64) accountant.Event {
 			return c.total(c.Sampling.events(c.geometry(), c.rate(), m)[i])
 		}
-		if best > 0 { // worth a search only if it would do with less
+		if best > 0 { // worth a search only if it could need less
 			less, err := accountant.Epsilon(event(0.99*best), c.Budget.Delta, c.Budget.Relation)
 			if err != nil || less.Upper > c.Budget.Epsilon {
 				continue
@@ -110,7 +110,7 @@ func (c Config) total(one accountant.Event) accountant.Event {
 	return synth.Total(c.stages(one)...)
 }
 
-// cheapest takes the analysis that makes the whole run cost least.
+// cheapest returns the analysis under which the whole run costs least.
 func (c Config) cheapest() (best accountant.Event, err error) {
 	all := c.Sampling.events(c.geometry(), c.rate(), c.NoiseMultiplier)
 	if len(all) == 1 {
@@ -129,8 +129,8 @@ func (c Config) cheapest() (best accountant.Event, err error) {
 	return best, nil
 }
 
-// stages are the mean records, where they are wanted, and the mixtures. Lanes draw side by side:
-// they are fixed in number, whatever the machine, so that the result does not depend on it.
+// stages returns the mean records, if requested, and the mixtures. Lanes draw concurrently.
+// Their number is fixed, so that the result does not depend on the machine.
 func (c Config) stages(event accountant.Event) (list []synth.Stage) {
 	if c.Centers.wanted() {
 		z := c.Centers.NoiseMultiplier
@@ -145,7 +145,7 @@ func (c Config) stages(event accountant.Event) (list []synth.Stage) {
 
 const fewestLanes = 8
 
-// Degree is ℓ; 0 for a plan that Config.Plan has not made.
+// Degree returns ℓ; 0 for a plan not made by Config.Plan.
 func (p *Plan) Degree() int {
 	if p == nil || p.work == nil {
 		return 0
@@ -153,8 +153,8 @@ func (p *Plan) Degree() int {
 	return p.work.degree()
 }
 
-// Noise gives the standard deviations of the noise on a released row, which is a mixture divided by
-// its degree.
+// Noise returns the standard deviations of the noise on a released row, which is a mixture divided
+// by its degree.
 func (p *Plan) Noise() (features, labels float64) {
 	if p == nil || p.work == nil {
 		return 0, 0

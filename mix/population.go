@@ -10,14 +10,14 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// A population describes the records of a table or of sets as far as released mixtures show them:
-// what every coordinate of every class is like on its own, and what coordinates have in common.
+// A population describes the records of a table or of sets by estimates from released mixtures:
+// the distribution of every coordinate in every class, and the dependence between coordinates.
 //
-// A record of a class is drawn from latent numbers z, independent and normal. A level, an item or a
-// flag has a probability that is a logistic function of z, and a number is one itself. Intercepts
-// are set so that on average over z every coordinate has the class's estimated mean; the slopes are
+// A record of a class is drawn from latent numbers z, independent and normal. The probability of a
+// level, an item or a flag is a logistic function of z, and so is a number itself. Intercepts are
+// set so that on average over z every coordinate has the class's estimated mean; the slopes are
 // those that give pairs of coordinates the estimated correlation. A mixture itself, rounded to a
-// record, would be a blurred average: the most frequent level of every column, whoever was mixed.
+// record, would be a blurred average: the most frequent level of every column, whatever was mixed.
 //
 // Guarantee: post-processing of released rows.
 type population struct {
@@ -35,33 +35,33 @@ const (
 	maxNumbers = 1 << 20 // coordinates of all classes together
 )
 
-// decoded reports whether records of a configuration are drawn from a population. Vectors and
-// images are their own mixtures' kind, and projected records are vectors.
+// decoded reports whether records of a configuration are drawn from a population. Mixtures of
+// vectors and images are vectors and images, and projected records are vectors.
 func (c Config) decoded() bool {
 	k := c.Schema.Kind()
 	return (k == records.ItemSet || k == records.MixedTable) && !c.Projection.wanted()
 }
 
-// validateWidth refuses records that could be mixed but not drawn, and names a system that draws
-// them.
+// validateWidth returns an error for records that could be mixed but not drawn; it names a
+// system that supports them.
 func (c Config) validateWidth(k *param.Checker) {
 	if !c.decoded() {
 		return
 	}
-	other := "package merf takes more"
+	other := "package merf supports more"
 	dim, classes := c.Schema.Dim(), c.Schema.Classes()
 	if c.Schema.Sparse() && classes == 0 {
-		other = "package dpgm takes more"
+		other = "package dpgm supports more"
 	}
 	k.OK(dim <= maxDrawn, "mix.Config.Schema.Dim", dim,
 		fmt.Sprintf("at most %d coordinates, to draw tables or sets from mixtures: %s", maxDrawn, other))
 	most := min(maxDrawn, maxNumbers/max(dim, 1))
 	k.OK(classes <= most || dim > maxDrawn, "mix.Config.Schema.Classes", classes,
-		fmt.Sprintf("at most %d classes of so many coordinates, to draw tables or sets from mixtures: %s",
+		fmt.Sprintf("at most %d classes of that many coordinates, to draw tables or sets from mixtures: %s",
 			most, other))
 }
 
-// newPopulation reads a population off a release.
+// newPopulation estimates a population from a release.
 func newPopulation(m *Model) *population {
 	p := &population{schema: m.work.config.Schema, blocks: blocksOf(m.work.config.Schema)}
 	seen := newSurvey(m)
@@ -103,7 +103,7 @@ func (b block) number(j int) bool { return !b.OneHot && b.Levels != 2 && j == b.
 // missing reports whether the last coordinate says that there is no value.
 func (b block) missing() bool { return !b.OneHot && b.Width == 2 }
 
-// within moves a number into [lo, hi]; what is not a number becomes lo.
+// within clamps x to [lo, hi]; NaN becomes lo.
 func within(x, lo, hi float64) float64 {
 	if !(x > lo) {
 		return lo

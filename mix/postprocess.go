@@ -21,8 +21,7 @@ func Project(r *Rows, s records.Schema) *Rows {
 	return out
 }
 
-// toShares subtracts the one number from all coordinates that leaves the positive ones adding up to
-// 1.
+// toShares subtracts from all coordinates the number for which the positive ones add up to 1.
 func toShares[F float32 | float64](y []F) {
 	lo, hi := -1.0, 1.0
 	for _, v := range y {
@@ -43,8 +42,8 @@ func toShares[F float32 | float64](y []F) {
 // Denoise returns rows of images smoothed by a normal filter of the given standard deviation in
 // pixels (the paper uses 1), edges repeated.
 //
-// Guarantee: post-processing. Errors: *param.Error for rows that are no images of the schema, or a
-// width that is not positive.
+// Guarantee: post-processing. Errors: *param.Error for rows that are not images of the schema, or
+// a width that is not positive.
 func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
 	if r == nil {
 		return nil, mistake("Denoise.r", nil, "rows")
@@ -94,9 +93,9 @@ func normalFilter(n int, width float64) device.Matrix {
 	return m
 }
 
-// Whiten returns the rows with every mixture moved so that it varies around the average of all as
-// single records do: deviations are multiplied by √ℓ, features and labels alike. A network that
-// learns from mixtures then meets inputs of the scale it will be used on.
+// Whiten returns the rows scaled so that mixtures vary around their average as single records do:
+// deviations of features and labels are multiplied by √ℓ. A network trained on mixtures then sees
+// inputs of the scale it will be used on.
 //
 // Guarantee: post-processing.
 func (m *Model) Whiten() *Rows {
@@ -125,9 +124,9 @@ func stretch(flat []float32, cols, degree int) {
 	}
 }
 
-// Prepared returns dense records as a model learnt from the release should be shown them: projected
-// and shortened as the mixed ones were. It is for records that are used, not released: nothing is
-// protected here.
+// Prepared returns dense records in the form that a model trained on the release expects: projected
+// and scaled as the mixed ones were. It gives no privacy: use it for records that are evaluated,
+// not released.
 //
 // Errors: *param.Error for records of another dimension, or sets.
 func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
@@ -139,7 +138,7 @@ func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
 		return nil, mistake("Prepared.t", nil, "records")
 	}
 	if t.Schema().Dim() != c.Schema.Dim() {
-		return nil, mistake("Prepared.t", t.Schema().Dim(), "records like those that were mixed")
+		return nil, mistake("Prepared.t", t.Schema().Dim(), "records of the mixed records' dimension")
 	}
 	var flat []float32
 	source := newSource(Config{Schema: c.Schema.WithoutLabels(), ClipNorm: c.ClipNorm,

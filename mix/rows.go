@@ -6,8 +6,8 @@ import (
 )
 
 // Rows are released mixtures: features and soft labels, both noisy sums divided by the degree. They
-// are a data set like any other, to be exported, reloaded and learnt from; coordinates may lie
-// outside the records' domain and labels need not add up to 1 (see [Project]).
+// can be exported, reloaded and used for training; coordinates may lie outside the records' domain
+// and labels need not add up to 1 (see [Project]).
 type Rows struct {
 	dim, classes int
 	features     []float32
@@ -35,19 +35,19 @@ func RowsOf(dim, classes int, features, labels []float32) (*Rows, error) {
 	return &Rows{dim: dim, classes: classes, features: features, labels: labels}, nil
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (r *Rows) Len() int { return len(r.features) / max(r.dim, 1) }
 
-// Dim is the number of features.
+// Dim returns the number of features.
 func (r *Rows) Dim() int { return r.dim }
 
-// Classes is the number of label coordinates.
+// Classes returns the number of label coordinates.
 func (r *Rows) Classes() int { return r.classes }
 
 // Features are those of row i, sharing storage.
 func (r *Rows) Features(i int) []float32 { return r.features[i*r.dim : (i+1)*r.dim] }
 
-// Labels are the label coordinates of row i, sharing storage.
+// Labels returns the label coordinates of row i, sharing storage.
 func (r *Rows) Labels(i int) []float32 { return r.labels[i*r.classes : (i+1)*r.classes] }
 
 // Matrices are features and labels of all rows, sharing storage.
@@ -56,7 +56,7 @@ func (r *Rows) Matrices() (features, labels device.Matrix) {
 		device.HostMatrix(r.Len(), r.classes, r.labels)
 }
 
-// Class is the largest label coordinate of row i, the first of equals; -1 without labels.
+// Class returns the largest label coordinate of row i, the first of equals; -1 without labels.
 func (r *Rows) Class(i int) int {
 	best := -1
 	for k, v := range r.Labels(i) {
@@ -67,14 +67,14 @@ func (r *Rows) Class(i int) int {
 	return best
 }
 
-// Clone is a copy that shares nothing.
+// Clone returns a copy that shares nothing.
 func (r *Rows) Clone() *Rows {
 	return &Rows{dim: r.dim, classes: r.classes, features: append([]float32(nil), r.features...),
 		labels: append([]float32(nil), r.labels...)}
 }
 
-// Table is the rows as records of a schema with hard labels: features clamped into it, the largest
-// label coordinate as the class.
+// Table returns the rows as records of a schema with hard labels: features clamped into it, the
+// largest label coordinate as the class.
 //
 // Errors: *param.Error for a schema of another dimension or number of classes, or one of sets or
 // tables: see [Model.RowSchema].

@@ -4,16 +4,16 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// A Sampling says how the records of a mixture are drawn and how many are expected in it. Its type
-// fixes the neighbouring relation, and a plan refuses a budget of the other one. The samplings of
-// this package are the only ones, as values.
+// A Sampling determines how the records of a mixture are drawn and how many are expected in it.
+// Its type fixes the neighbouring relation; a plan with a budget of the other relation is an
+// error. Only the values of this package's types implement it.
 type Sampling interface {
-	// Relation is the neighbouring relation under which this sampling can be priced.
+	// Relation returns the neighbouring relation under which this sampling can be priced.
 	Relation() accountant.Relation
 	kind() string
 	public() (records, degree int)
-	// events are the sound analyses of one mixture; the plan takes the one that needs the least
-	// noise.
+	// events returns the sound analyses of one mixture; the plan uses the one that needs the
+	// least noise.
 	events(g geometry, rate, multiplier float64) []accountant.Event
 }
 
@@ -21,8 +21,8 @@ type Sampling interface {
 // Degree/Nominal.
 //
 // Guarantee: add or remove one record. The true number of records stays private: Nominal is a
-// public guess at it, which sets how many records a mixture really holds and has no influence on ε
-// beyond the probability.
+// public estimate of it. It affects ε only through the probability, and the actual number of
+// records in a mixture.
 type Poisson struct {
 	Nominal int `json:"nominal"` // public guess at the number of records
 	Degree  int `json:"degree"`  // ℓ, the public divisor; 0 lets the plan choose
@@ -63,7 +63,7 @@ func (s Poisson) public() (int, int)            { return s.Nominal, s.Degree }
 func (s PoissonReplaceOne) public() (int, int)  { return s.Records, s.Degree }
 func (s WithoutReplacement) public() (int, int) { return s.Records, s.Degree }
 
-// samplingOf is the sampling of a kind; nil where there is none.
+// samplingOf returns the sampling of a kind; nil for an unknown kind.
 func samplingOf(kind string, records, degree int) Sampling {
 	for _, s := range []Sampling{Poisson{records, degree}, PoissonReplaceOne{records, degree},
 		WithoutReplacement{records, degree}} {
@@ -84,10 +84,9 @@ func (s Poisson) events(_ geometry, rate, multiplier float64) []accountant.Event
 		Event: accountant.Gaussian{NoiseMultiplier: multiplier}}}
 }
 
-// Two dominating pairs are known here. The first knows only how far a mixture moves when a record
-// in it is replaced (and that a record's absence moves it no farther); the second knows that an
-// absent record adds nothing, and assumes of the two records only that neither is longer than the
-// clip norm.
+// Two dominating pairs are known. The first uses only the distance by which replacing a record
+// moves a mixture, which also bounds that of a record's absence. The second uses that an absent
+// record adds nothing, and only that both records have at most the clip norm.
 func (s PoissonReplaceOne) events(g geometry, rate, multiplier float64) []accountant.Event {
 	return []accountant.Event{
 		accountant.SampledSum{Probability: rate, NoiseMultiplier: multiplier},

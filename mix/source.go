@@ -10,17 +10,19 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// source reads records as they are mixed: shortened to the clip norm and, where means were
-// released, moved by them and shortened again. It is safe for concurrent use, one reader a
-// goroutine.
+// source reads records in the form in which they are mixed: clipped to the clip norm and,
+// if means were released, reduced by them and clipped again. It is safe for concurrent use
+// with one reader per goroutine.
 type source struct {
 	config  Config
-	data    records.Data
-	project []float32   // Projection's matrix, Dim rows; nil for none
-	parts   [][]int32   // rows of every part
-	label   []int32     // class of every row; nil without classes
-	centers [][]float32 // of every part; nil until they are released, or without
-	cache   []float32   // all rows, ready, where they fit
+	data    records.Data     // rows
+	persons *records.Persons // whose rows they are; nil where each is a record
+	share   records.Shares   // of rows
+	project []float32        // Projection's matrix, Dim rows; nil for none
+	parts   [][]int32        // records, or persons, of every part
+	label   []int32          // class of every row; nil without classes
+	centers [][]float32      // of every part; nil until they are released, or without
+	cache   []float32        // all rows, ready, where they fit
 }
 
 const (
@@ -30,7 +32,11 @@ const (
 )
 
 func newSource(c Config, data records.Data) *source {
-	s := &source{config: c, data: data, parts: make([][]int32, c.parts())}
+	s := &source{config: c, parts: make([][]int32, c.parts())}
+	s.persons, _ = records.AsPersons(data)
+	n := data.Len()
+	data, s.share = records.RowsOf(data)
+	s.data = data
 	if p := c.Projection; p.wanted() {
 		s.project = projectionMatrix(p, c.Schema.Dim())
 	}
@@ -39,12 +45,12 @@ func newSource(c Config, data records.Data) *source {
 		data.Range(lo, min(lo+readChunk, data.Len()), &b)
 		s.label = append(s.label, b.Labels...)
 	}
-	for row := range data.Len() {
+	for record := range n {
 		l := int32(0)
-		if c.ByClass {
-			l = s.label[row]
+		if c.ByClass { // which Validate refuses of persons, who may have rows of several classes
+			l = s.label[record]
 		}
-		s.parts[l] = append(s.parts[l], int32(row))
+		s.parts[l] = append(s.parts[l], int32(record))
 	}
 	return s
 }
@@ -65,6 +71,7 @@ type reader struct {
 	*source
 	batch device.Batch
 	ready []float32
+	rows  []int32 // of persons
 }
 
 func (s *source) reader() *reader { return &reader{source: s} }
@@ -130,7 +137,7 @@ func shorten(row []float32, clip float64) {
 	if f == 1 {
 		return
 	}
-	if f == 0 { // also a row that is not finite, of which zero times a coordinate would not be zero
+	if f == 0 { // includes rows that are not finite, for which zero times a coordinate is not zero
 		clear(row)
 		return
 	}
@@ -139,7 +146,7 @@ func shorten(row []float32, clip float64) {
 	}
 }
 
-// keep prepares all rows once, where they fit into memory: every record is read T·ℓ/n times.
+// keep prepares all rows once, if they fit into memory: every record is read T·ℓ/n times.
 func (s *source) keep() {
 	dim, n := s.config.dim(), s.data.Len()
 	if n > cacheLimit/max(dim, 1) {
@@ -152,9 +159,13 @@ func (s *source) keep() {
 	s.cache = cache
 }
 
-// each calls f with every one of some rows of the data, which are of one part.
+// each calls f with every one of some records, which are of one part, or with every row of persons.
 func (r *reader) each(part int, rows []int32, f func(row int32, x []float32)) {
 	dim := r.config.dim()
+	if r.persons != nil {
+		r.rows = r.persons.AppendRows(r.rows[:0], rows)
+		rows = r.rows
+	}
 	if r.cache != nil {
 		for _, row := range rows {
 			f(row, r.cache[int(row)*dim:(int(row)+1)*dim])

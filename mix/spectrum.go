@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// spectrum is the part of a covariance that stands out of white noise.
+// spectrum is the part of a covariance that exceeds white noise.
 type spectrum struct {
 	vectors *mat.Dense // one a column
 	values  []float64
@@ -78,7 +78,7 @@ func (s spectrum) beside(o spectrum, dim int) *mat.Dense {
 	own, rest := s.factor(), o.factor()
 	switch {
 	case own == nil && rest == nil:
-		return mat.NewDense(dim, 1, nil) // nothing can be told from noise: the class's mean
+		return mat.NewDense(dim, 1, nil) // nothing exceeds the noise: draw the class's mean
 	case own == nil:
 		return rest
 	case rest == nil:

@@ -11,13 +11,13 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// errStopped ends the run of a stream whose receiver wants no more.
-var errStopped = errors.New("mix: the receiver wants no more")
+// errStopped ends the run of a stream whose receiver has stopped.
+var errStopped = errors.New("mix: the receiver has stopped")
 
-// Stream is FitOn without keeping the rows: it hands them out in chunks, in memory that does not
-// grow with the number of mixtures. A chunk is the receiver's. A receiver that stops early has
-// spent the whole plan, and gets the other mixtures from the same call where a checkpoint is kept,
-// which holds none of the rows.
+// Stream is FitOn without keeping the rows: it yields them in chunks, in memory that does not grow
+// with the number of mixtures. The receiver owns the chunks. A receiver that stops early has spent
+// the whole plan; with a checkpoint, which holds no rows, the same call yields the remaining
+// mixtures.
 //
 // Guarantee and Errors: those of synth.Plan.FitOn.
 func (p *Plan) Stream(ctx context.Context, ledger *accountant.Ledger, data records.Data,

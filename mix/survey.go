@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/counts"
 )
 
-// A survey is what released rows say of records: class means, and a covariance of sums.
+// A survey holds estimates from released rows: class means, and a covariance of sums.
 type survey struct {
 	*estimator
 	shares []float64
@@ -39,8 +39,8 @@ func newSurvey(m *Model) *survey {
 // being drawn: what a binomial or a subset varies by.
 func (s *survey) left() float64 { return math.Max(1-s.work.config.rate(), 1e-3) }
 
-// byPart surveys every part by its own mixtures, and pools what varies within parts. Where records
-// carry no label there is one part.
+// byPart estimates every part from its own mixtures, and pools the covariance within parts.
+// Records without labels form one part.
 func (s *survey) byPart() {
 	_, subsets := s.work.config.Sampling.(WithoutReplacement) // all of one size
 	total, there, parts := 0.0, 0, s.work.config.parts()
@@ -77,8 +77,8 @@ func (s *survey) byLabel() {
 	takeBetween(s.within, f.means, f.counts)
 }
 
-// shrunk takes noise out of the frequencies of items, most of which are rare: half of those that
-// are hardly ever there would come out negative, and clamping them would make sets too long.
+// shrunk takes noise out of the frequencies of items, most of which are rare: half of the
+// estimates of very rare items are negative, and clamping them would make sets too long.
 func (s *survey) shrunk(mean []float64, std float64) []float64 {
 	for j, v := range mean {
 		mean[j] = finite(v)
@@ -89,9 +89,9 @@ func (s *survey) shrunk(mean []float64, std float64) []float64 {
 	return counts.Shrink(mean, std)
 }
 
-// tidy makes noisy means those that records can have, in place: in [0, 1], and levels of a column
-// adding up to one. Their sum before that tells how much of a record is there, on average, where
-// a wrong guess at the number of records or the clip norm left more or less than one.
+// tidy moves noisy means to values that records can have, in place: in [0, 1], and levels of a
+// column adding up to one. Their sum before that tells how much of a record is there, on average,
+// where a wrong guess at the number of records or the clip norm left more or less than one.
 func tidy(c Config, mean []float64) (whole float64) {
 	var levels [][]float64
 	for _, b := range blocksOf(c.Schema) {
@@ -113,9 +113,9 @@ func tidy(c Config, mean []float64) (whole float64) {
 	return whole
 }
 
-// variances are those of every coordinate of a record within its class. A choice has the variance
-// of its mean. A number's is seen under the noise; as far as noise hides it, a third of the
-// largest that its mean allows stands for it, which is that of evenly spread numbers.
+// variances are those of every coordinate of a record within its class. The variance of a choice
+// follows from its mean. That of a number is estimated; where noise dominates, a third of the
+// largest variance that its mean permits is used, which is that of uniform numbers.
 func (s *survey) variances(blocks []block) []float64 {
 	out := make([]float64, s.within.SymmetricDim())
 	for _, b := range blocks {

@@ -6,15 +6,15 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// PaperTheorem1 is ε of T mixtures of degree ℓ out of n records as Theorem 1 of the paper has it,
-// for comparison only: nothing in this package rests on it. squared is the theorem's Δ², the
-// squared effect of replacing a record in a sum that is divided by nothing: with noise σ on means
-// the paper takes d_X/σ_X² + d_Y/σ_Y².
+// PaperTheorem1 returns ε of T mixtures of degree ℓ out of n records by Theorem 1 of the paper,
+// for comparison only: this package does not use it. squared is the theorem's Δ², the squared
+// effect of replacing a record in an undivided sum: with noise σ on means the paper takes
+// d_X/σ_X² + d_Y/σ_Y².
 //
 // Guarantee: sound under replace-one for sampling without replacement, and loose: the range of
-// every coordinate stands for the distance of two records, and composition is by Rényi divergence.
-// Errors: *param.Error.
-// Source: Lee et al. 2019, Theorem 1, after Wang, Balle and Kasiviswanathan 2019, Theorem 9.
+// every coordinate is used as the distance of two records, and composition is by Rényi divergence.
+// Errors: *param.Error. Source: Lee et al. 2019, Theorem 1, after Wang, Balle and Kasiviswanathan
+// 2019, Theorem 9.
 func PaperTheorem1(records, degree, mixtures int, squared, delta float64) (float64, error) {
 	const path = "mix.PaperTheorem1."
 	var k param.Checker

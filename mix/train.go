@@ -16,8 +16,8 @@ import (
 // Trainer fits a classifier to soft labels by Adam, with a learning rate that falls to zero in the
 // course of training.
 //
-// Guarantee: post-processing, as long as what it is given has been released: it has no ledger and
-// must not see private records.
+// Guarantee: post-processing if its inputs have been released. It has no ledger and must not see
+// private records.
 type Trainer struct {
 	Epochs       int     // passes; 0 for 5
 	Batch        int     // rows a step; 0 for 100
@@ -35,7 +35,7 @@ func (t Trainer) withDefaults() Trainer {
 	return t
 }
 
-// validate judges the settings, and a network for rows of so many inputs and classes.
+// validate checks the settings, and that the network takes rows of the given inputs and classes.
 func (t Trainer) validate(net *models.Classifier, dim, classes int) error {
 	const path = "mix.Trainer."
 	var k param.Checker
@@ -53,7 +53,7 @@ func (t Trainer) validate(net *models.Classifier, dim, classes int) error {
 // Fit trains a classifier on mixtures with their soft labels. Labels should be shares: see
 // [Project].
 //
-// Shapes: the network takes rows.Dim() inputs and tells rows.Classes() classes apart.
+// Shapes: the network takes rows.Dim() inputs and has rows.Classes() outputs.
 // Errors: *param.Error; ctx.Err().
 func (t Trainer) Fit(ctx context.Context, net *models.Classifier, rows *Rows) error {
 	if rows == nil {
@@ -89,7 +89,7 @@ func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier,
 }
 
 // FitMoments trains a classifier on records drawn from class moments, every step on fresh ones:
-// Epochs·n in all. Nothing is seen twice, so there is nothing to learn by heart.
+// Epochs·n in all. No record is seen twice, so the classifier cannot overfit.
 //
 // Errors: *param.Error; ctx.Err().
 func (t Trainer) FitMoments(ctx context.Context, net *models.Classifier, m *Moments, n int) error {
@@ -112,7 +112,7 @@ func oneHot(targets device.Matrix, labels []int32) {
 	}
 }
 
-// run is the loop; fill puts rows and targets where they are wanted.
+// run is the training loop; fill writes the rows and targets of a batch.
 func (t Trainer) run(ctx context.Context, net *models.Classifier, n, dim, classes int,
 	fill func(order []int32, x, targets device.Matrix)) error {
 	t = t.withDefaults()

@@ -15,12 +15,12 @@ import (
 // systemName is the name of this system in files and errors.
 const systemName = "mix"
 
-// System reads plans and generators of this package back.
+// System reads back the plans and generators of this package.
 func System() synth.System {
 	return synth.System{Name: systemName, Plan: readPlan, Model: readModel}
 }
 
-// work is what the plan adds to the frame: a configuration with degree and noise decided.
+// work implements synth.Work: a configuration with degree and noise chosen.
 type work struct {
 	config     Config
 	std        float64     // of the noise on a sum, features and scaled labels alike
@@ -46,7 +46,10 @@ func (w *work) noise() (features, labels float64) {
 	return w.std / l, labels
 }
 
-// Title says what is released.
+// TakesPersons says that persons are drawn, and that rows count for their share of a person.
+func (w *work) TakesPersons() {}
+
+// Title describes what is released.
 func (w *work) Title() string {
 	what := "mixtures"
 	if w.config.ByClass {
@@ -56,7 +59,7 @@ func (w *work) Title() string {
 	return fmt.Sprintf("%d %s of %d records, %v", c.Mixtures, what, w.degree(), c.Schema)
 }
 
-// Notes state the noise, and how the degree was chosen.
+// Notes states the noise, and how the degree was chosen.
 func (w *work) Notes() []string {
 	x, y := w.noise()
 	notes := []string{fmt.Sprintf("noise on a row: %.4g on features, %.4g on labels", x, y)}
@@ -71,7 +74,7 @@ func (w *work) Notes() []string {
 	return append(notes, b.String())
 }
 
-// Judge refuses records of another number than the plan declares, where that is public.
+// Judge returns an error if the number of records is public and not the plan's.
 func (w *work) Judge(r *synth.Run) error {
 	n, _ := w.config.Sampling.public()
 	if w.config.Budget.Relation == accountant.ReplaceOne && r.Data != nil && r.Data.Len() != n {
@@ -80,7 +83,7 @@ func (w *work) Judge(r *synth.Run) error {
 	return nil
 }
 
-// Fit releases the mixtures, after those that a checkpoint holds.
+// Fit releases the mixtures that a checkpoint does not hold yet.
 func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	m := &Model{work: w, rows: w.newRows(0, w.config.Mixtures)}
 	if err := m.restore(r.Saved()); err != nil {
@@ -117,14 +120,14 @@ type configJSON struct {
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
-// samplingJSON is a sampling under the name of its type.
+// samplingJSON is a sampling with the name of its type.
 type samplingJSON struct {
 	Kind    string `json:"kind"`
 	Records int    `json:"records"`
 	Degree  int    `json:"degree"`
 }
 
-// Config is the configuration in JSON, with degree and noise decided.
+// Config returns the configuration in JSON, with degree and noise decided.
 func (w *work) Config() (json.RawMessage, error) {
 	n, degree := w.config.Sampling.public()
 	return json.Marshal(configJSON{samplingJSON{w.config.Sampling.kind(), n, degree}, w.config,
@@ -161,7 +164,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	return synth.PlanOf(p, err)
 }
 
-// mistake is one in a public parameter.
+// mistake returns an error about a public parameter.
 func mistake(path string, value any, want string) error {
 	return param.New("mix."+path, value, want)
 }

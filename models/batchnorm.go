@@ -11,8 +11,8 @@ import (
 // over all pixels of all records of the batch.
 //
 // Guarantee: none for the records. Each output depends on all records of the batch, so clipping one
-// record's gradient bounds nothing: a chain with it states no norms. It serves generators, whose
-// inputs are public noise.
+// record's gradient bounds nothing, and a chain with it states no norms. It is for generators,
+// whose inputs are public noise.
 //
 // Source: Ioffe and Szegedy, "Batch Normalization", 2015.
 type batchNorm struct {

@@ -15,7 +15,7 @@ type walk struct {
 	deltaBuf []device.Matrix
 	outs     []device.Matrix // outBuf cut to rows
 	deltas   []device.Matrix
-	// where the derivative by the input goes; the zero Matrix if nobody wants it
+	// where the derivative by the input goes; the zero Matrix if it is not wanted
 	dx    device.Matrix
 	stats []device.Matrix // moments and their gradients, for batch norm only
 	roots [][]float32     // 1/√variance of every row, for layer norm only
@@ -46,7 +46,7 @@ func newWalk(c *chain, trains bool) *walk {
 }
 
 // resize makes room for rows, so that steady training allocates nothing. Deltas get theirs once
-// somebody asks for them.
+// they are asked for.
 func (w *walk) resize(rows int) {
 	if rows > w.capacity {
 		w.capacity = roomFor(rows)

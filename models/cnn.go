@@ -21,12 +21,11 @@ func (l Convolution) over(m device.Image) device.Window {
 }
 
 // CNN describes a convolutional network for images: convolutions, each followed by the activation,
-// then dense layers as in MLP. Striding convolutions take the place of pooling.
+// then dense layers as in MLP. Strided convolutions replace pooling.
 //
-// There is no batch normalisation to ask for: a network that is trained privately must not mix
-// records.
+// There is no batch normalisation: a network that is trained privately must not mix records.
 //
-// Shapes: a record is an image row by row, the channels of a pixel side by side.
+// Shapes: a record is an image row by row, the channels of a pixel adjacent.
 type CNN struct {
 	Height       int           `json:"height"`
 	Width        int           `json:"width"`
@@ -50,6 +49,8 @@ func (c *checker) side(path string, n int) {
 }
 
 // Validate reports every mistake in the description, nil if there is none.
+//
+// Errors: *param.Error values, joined.
 func (a CNN) Validate() error {
 	var c checker
 	c.side("models.CNN.Height", a.Height)
@@ -59,7 +60,8 @@ func (a CNN) Validate() error {
 		c.convolution(fmt.Sprintf("models.CNN.Convolutions[%d]", i), l)
 	}
 	c.widths("models.CNN.Hidden", a.Hidden)
-	c.OK(a.Activation.known(), "models.CNN.Activation", int(a.Activation), "a known activation")
+	c.OK(a.Activation.known(), "models.CNN.Activation", int(a.Activation),
+		"a constant of type models.Activation")
 	if c.Err() == nil {
 		c.windows(a)
 	}
@@ -96,9 +98,9 @@ func (a CNN) image() device.Image {
 	return device.Image{Height: a.Height, Width: a.Width, Channels: a.Channels}
 }
 
-// Classifier builds a network that tells classes of images apart, with weights drawn from a public
-// seed. It trains privately: norms and weighted sums of per-example gradients come from patches and
-// deltas, and one record's gradient never depends on another record.
+// Classifier builds a network that classifies images, with weights drawn from a public seed. It
+// trains privately: norms and weighted sums of per-example gradients come from patches and deltas,
+// and one record's gradient never depends on another record.
 //
 // Shapes: in must be Height·Width·Channels.
 //
@@ -107,7 +109,7 @@ func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	var c checker
 	c.OK(be != nil, "models.CNN.Classifier", be, "a backend")
 	c.Add(a.Validate())
-	c.OK(!a.LayerNorm, "models.CNN.LayerNorm", a.LayerNorm, "false: it is for critics")
+	c.OK(!a.LayerNorm, "models.CNN.LayerNorm", a.LayerNorm, "false: only critics support LayerNorm")
 	c.OK(in == a.image().Len(), "models.CNN.Classifier: in", in,
 		"Height·Width·Channels numbers a record")
 	c.positive("models.CNN.Classifier: classes", classes)

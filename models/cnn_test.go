@@ -156,7 +156,7 @@ func stripes(rng *rand.Rand, rows int) device.Batch {
 	return b
 }
 
-// A network with batch norm states no norm: whoever clips by norms leaves every record out.
+// A network with batch norm states no norm: code that clips by norms leaves every record out.
 func TestBatchNormHasNoNorms(t *testing.T) {
 	be := device.CPU()
 	layers := newChain(be, &denseUnit{be: be, width: 4, wide: 3}, newBatchNorm(be, 1, 3, device.ReLU),

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// checker collects mistakes, so that a user sees all of them at once.
+// checker collects mistakes, so that all of them are reported together.
 type checker struct{ param.Checker }
 
 func (c *checker) positive(path string, n int) { c.OK(n > 0, path, n, "a positive integer") }
@@ -46,7 +46,7 @@ var likelihoodNames = enum.Names[Likelihood]{Type: "models.Likelihood", List: []
 
 func (l Likelihood) known() bool { return likelihoodNames.Known(l) }
 
-// String is the name.
+// String returns the name.
 func (l Likelihood) String() string { return likelihoodNames.String(l) }
 
 // MarshalText writes the name.
@@ -54,7 +54,7 @@ func (l Likelihood) MarshalText() ([]byte, error) { return likelihoodNames.Marsh
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (l *Likelihood) UnmarshalText(text []byte) error { return likelihoodNames.Unmarshal(text, l) }
 
 // output is the function that turns the last layer's sum into the mean. For both
@@ -84,7 +84,7 @@ var activationNames = enum.Names[Activation]{Type: "models.Activation", List: []
 
 func (a Activation) known() bool { return activationNames.Known(a) }
 
-// String is the name.
+// String returns the name.
 func (a Activation) String() string { return activationNames.String(a) }
 
 // MarshalText writes the name.
@@ -92,7 +92,7 @@ func (a Activation) MarshalText() ([]byte, error) { return activationNames.Marsh
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (a *Activation) UnmarshalText(text []byte) error { return activationNames.Unmarshal(text, a) }
 
 func (a Activation) fn() device.Func {

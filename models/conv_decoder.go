@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
-// Enlarging is how a decoder doubles its maps.
+// Enlarging is the way a decoder doubles its maps.
 type Enlarging int
 
 const (
@@ -26,7 +26,7 @@ var enlargingNames = enum.Names[Enlarging]{Type: "models.Enlarging", List: []str
 
 func (e Enlarging) known() bool { return enlargingNames.Known(e) }
 
-// String is the name.
+// String returns the name.
 func (e Enlarging) String() string { return enlargingNames.String(e) }
 
 // MarshalText writes the name.
@@ -34,12 +34,12 @@ func (e Enlarging) MarshalText() ([]byte, error) { return enlargingNames.Marshal
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (e *Enlarging) UnmarshalText(text []byte) error { return enlargingNames.Unmarshal(text, e) }
 
-// ConvDecoder describes a network that makes images out of codes: dense layers, the last of which
-// is seen as an image of len(Maps) halvings of Height and Width with Maps[0] channels, then that
-// many doublings with a convolution each.
+// ConvDecoder describes a network from codes to images: dense layers, the last of which is an
+// image of Height and Width halved len(Maps) times with Maps[0] channels, then len(Maps)
+// doublings with a convolution each.
 //
 // Shapes: codes have as many coordinates as NewGenerator is told; images are Height·Width·Channels
 // numbers, the channels of a pixel side by side. Height and Width must be multiples of 2 to the
@@ -65,6 +65,8 @@ type ConvDecoder struct {
 func (ConvDecoder) Name() string { return "conv-decoder" }
 
 // Validate reports every mistake in the description, nil if there is none.
+//
+// Errors: *param.Error values, joined.
 func (a ConvDecoder) Validate() error {
 	var c checker
 	c.side("models.ConvDecoder.Channels", a.Channels)
@@ -80,7 +82,8 @@ func (a ConvDecoder) Validate() error {
 		a.Height <= maxSide, "models.ConvDecoder.Height", a.Height, multiple)
 	c.OK(a.Width > 0 && a.Width%halvings == 0 &&
 		a.Width <= maxSide, "models.ConvDecoder.Width", a.Width, multiple)
-	c.OK(a.Enlarge.known(), "models.ConvDecoder.Enlarge", int(a.Enlarge), "a known way to enlarge")
+	c.OK(a.Enlarge.known(), "models.ConvDecoder.Enlarge", int(a.Enlarge),
+		"BilinearUp, NearestUp or TransposedUp")
 	if a.Enlarge == TransposedUp {
 		c.OK(a.Size > 0 && a.Size%2 == 0 &&
 			a.Size <= maxSide, "models.ConvDecoder.Size", a.Size,
@@ -90,7 +93,7 @@ func (a ConvDecoder) Validate() error {
 			a.Size <= maxSide, "models.ConvDecoder.Size", a.Size, "an odd positive integer")
 	}
 	c.OK(a.Activation.known(), "models.ConvDecoder.Activation", int(a.Activation),
-		"a known activation")
+		"a constant of type models.Activation")
 	c.OK(outputs(a.Output), "models.ConvDecoder.Output", int(a.Output),
 		"Identity, Tanh, Sigmoid or Softplus")
 	return c.Err()
@@ -206,9 +209,9 @@ func (l *unitList) dense(width int, widths []int) int {
 // decoder is the Generator of this package: a network from codes to records, trained on public
 // noise against something already released or protected.
 //
-// Guarantee: it is no Network and has no per-example gradients, on purpose: with batch
-// normalisation clipping them would protect nobody. Nothing that a record should be protected from
-// may go through it unclipped.
+// Guarantee: none. It is not a Network and has no per-example gradients, since with batch
+// normalisation clipping them would protect no record. It must not be trained on private
+// records.
 type decoder struct {
 	be     device.Backend
 	chain  *chain
@@ -217,13 +220,13 @@ type decoder struct {
 	pool   sync.Pool
 }
 
-// Latent is the number of coordinates of a code.
+// Latent returns the number of coordinates of a code.
 func (n *decoder) Latent() int { return n.chain.in() }
 
-// Dim is the number of numbers of an image.
+// Dim returns the number of numbers of an image.
 func (n *decoder) Dim() int { return n.chain.out() }
 
-// Params are the parameters, layer by layer.
+// Params returns the parameters, layer by layer.
 func (n *decoder) Params() device.Params { return n.params }
 
 // Bind moves the parameters into p.

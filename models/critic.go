@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
-// CriticLoss is how a critic learns to tell records from fakes.
+// CriticLoss is the loss by which a critic learns to distinguish records from fakes.
 type CriticLoss int
 
 const (
@@ -28,7 +28,7 @@ var criticLossNames = enum.Names[CriticLoss]{Type: "models.CriticLoss", List: []
 // Known reports whether l is one of this package's losses.
 func (l CriticLoss) Known() bool { return criticLossNames.Known(l) }
 
-// String is the name.
+// String returns the name.
 func (l CriticLoss) String() string { return criticLossNames.String(l) }
 
 // MarshalText writes the name.
@@ -36,16 +36,16 @@ func (l CriticLoss) MarshalText() ([]byte, error) { return criticLossNames.Marsh
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (l *CriticLoss) UnmarshalText(text []byte) error { return criticLossNames.Unmarshal(text, l) }
 
-// OfRecord is the loss of a record's score, and its derivative by that.
+// OfRecord returns the loss of a record's score, and its derivative by that.
 func (l CriticLoss) OfRecord(score float64) (loss, slope float64) {
 	loss, slope = l.OfFake(-score)
 	return loss, -slope
 }
 
-// OfFake is the loss of a fake's score, and its derivative by that.
+// OfFake returns the loss of a fake's score, and its derivative by that.
 func (l CriticLoss) OfFake(score float64) (loss, slope float64) {
 	switch l {
 	case Logistic:
@@ -62,8 +62,8 @@ func (l CriticLoss) OfFake(score float64) (loss, slope float64) {
 	return score, 1
 }
 
-// OfGenerator is what a generator that made a fake of some score has to learn from it, and its
-// derivative: not to be told from records (for Logistic in the form that does not saturate).
+// OfGenerator returns the loss of a generator for a fake with the given score, and its derivative
+// (for Logistic in the form that does not saturate).
 func (l CriticLoss) OfGenerator(score float64) (loss, slope float64) {
 	if l == Hinge {
 		return -score, -1
@@ -73,7 +73,7 @@ func (l CriticLoss) OfGenerator(score float64) (loss, slope float64) {
 
 func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
 
-// A Critic gives records a score D: high for what it takes for a record, low for fakes.
+// A Critic assigns a score D: high for records, low for fakes.
 //
 // A conditional critic, of Classes() > 0, adds to a score that all classes share one of the
 // record's class (the projection of Miyato and Koyama 2018, with a head for each class). Labels
@@ -105,15 +105,15 @@ type CriticArchitecture interface {
 	// Critic builds a critic of records of in coordinates and, if classes > 0, their labels, with
 	// weights drawn from a public seed. Errors: joined *param.Error values.
 	Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error)
-	// Name is a short stable name, such as "mlp".
+	// Name returns a short stable name, such as "mlp".
 	Name() string
 }
 
 // Critic builds a multilayer perceptron with one output.
 //
-// Under Wasserstein the penalty's gradient is one outer product a layer where every layer is
-// piecewise linear (ReLU or LeakyReLU, without LayerNorm), and two, at a higher cost, where second
-// derivatives have a share in it.
+// Under Wasserstein the penalty's gradient is one outer product per layer if every layer is
+// piecewise linear (ReLU or LeakyReLU, without LayerNorm), and two, at a higher cost, if second
+// derivatives contribute.
 //
 // Guarantee: LayerNorm takes its moments from one record's own numbers, so that gradients still
 // belong to records; gains and shifts are parameters like all others, in norms and sums.
@@ -123,7 +123,8 @@ func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss,
 	seed uint64) (Critic, error) {
 	var c checker
 	c.Add(a.Validate())
-	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm, "none in a critic: it would mix records")
+	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm,
+		"false for a critic: batch norm mixes records")
 	c.critic("models.MLP", be, in, classes, loss)
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -163,7 +164,7 @@ func (c *checker) critic(path string, be device.Backend, in, classes int, loss C
 	c.OK(be != nil, path+".Critic", be, "a backend")
 	c.positive(path+".Critic: in", in)
 	c.nonNegative(path+".Critic: classes", classes)
-	c.OK(loss.Known(), path+".Critic: loss", int(loss), "a known loss")
+	c.OK(loss.Known(), path+".Critic: loss", int(loss), "Wasserstein, Logistic or Hinge")
 }
 
 // critic is a chain of dense layers and convolutions, with what follows them, that ends in a shared
@@ -192,10 +193,10 @@ func newCritic(be device.Backend, units []unit, width, in, classes int, prefix s
 	return n
 }
 
-// Dim is the number of coordinates of a record.
+// Dim returns the number of coordinates of a record.
 func (n *critic) Dim() int { return n.in }
 
-// Classes is the number of classes, 0 for a critic that sees no labels.
+// Classes returns the number of classes, 0 for a critic that sees no labels.
 func (n *critic) Classes() int { return n.classes }
 
 // Params are weights and biases, layer by layer.
@@ -274,7 +275,7 @@ func (n *critic) ScoreGradient(dx, x device.Matrix, labels []int32, slope func(f
 	n.single.dx = device.Matrix{}
 }
 
-// CriticSize is the number of parameters of a critic, saturating at math.MaxInt64.
+// CriticSize returns the number of parameters of a critic, saturating at math.MaxInt64.
 func (a MLP) CriticSize(in, classes int) int64 {
 	total, width := int64(0), in
 	for _, wide := range a.Hidden {
@@ -292,7 +293,7 @@ func criticLayerSize(in, maps int, layerNorm bool) int64 {
 	return size
 }
 
-// CriticSize is the number of parameters of a critic, saturating at math.MaxInt64.
+// CriticSize returns the number of parameters of a critic, saturating at math.MaxInt64.
 func (a CNN) CriticSize(_, classes int) int64 {
 	m, total := a.image(), int64(0)
 	for _, l := range a.Convolutions {

@@ -4,7 +4,7 @@ package models
 // belong to one record. It is no noise that protects: that comes from package mechanism.
 func KeyedCode(dst []float32, key uint64) { keyedNormals(dst, key) }
 
-// KeyedShare is a number in [0, 1) that depends on key alone, independent of KeyedCode's.
+// KeyedShare returns a number in [0, 1) that depends on key alone, independent of KeyedCode's.
 func KeyedShare(key uint64) float32 {
 	s := newStream(key, 0x6d6978, 0)
 	return float32(s.next()>>40) * 0x1p-24

@@ -16,7 +16,7 @@ import (
 // v₀, found by carrying v₀ forward as a tangent: v ← Jv with the Jacobian J of each unit at x̂. A
 // layer's weights W enter it in two ways.
 //
-// Through the tangent: v₀·g is δ·(vW). That is v⊗δ, with v in the place of the layer's input, and 0
+// Through the tangent: v₀·g is δ·(vW). That is v⊗δ, with v instead of the layer's input, and 0
 // by the bias. Where J does not depend on x̂, in piecewise linear layers, this is all.
 //
 // Through x̂'s own way up, at which Jacobians are taken: with h the layer's input at x̂ and u the
@@ -224,7 +224,7 @@ func (p *pairs) penalise(lambda float64) {
 	p.be.ScaleRows(v, p.slopes)
 }
 
-// carry takes v₀ forward and puts it in the place of the inputs of its part.
+// carry takes v₀ forward and puts it instead of the inputs of its part.
 func (p *pairs) carry() {
 	v, last := p.dx.RowRange(0, p.rows), len(p.n.chain.units)-1
 	for l, u := range p.n.chain.units {

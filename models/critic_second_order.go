@@ -26,7 +26,7 @@ func curves(c *chain) bool {
 }
 
 // bend carries the penalty's derivative by every unit's output down from the last, where it is
-// zero, and puts it in the place of the deltas at x̂, which the tangents' part keeps. Tangents are
+// zero, and puts it instead of the deltas at x̂, which the tangents' part keeps. Tangents are
 // where they belong by now, and lend it their room.
 func (p *pairs) bend() {
 	last := len(p.n.chain.units) - 1

@@ -163,7 +163,7 @@ func (u *convUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []f
 	p.reject(x, delta, weight, bias)
 }
 
-// ones is the column that biases have in the place of patches: ones at the places of the first
+// ones is the column that biases have instead of patches: ones at the places of the first
 // parts, which they have a share in.
 func (p *pairs) ones(most, rows, places, share int) device.Matrix {
 	m := p.w.scratch(most, rows*p.parts*places, 1)

@@ -2,8 +2,8 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// A Descent trains a classifier on records that need no protection: by Adam on the mean loss of
-// batches, at a rate that falls evenly to 0 over a number of steps.
+// A Descent trains a classifier on records that need no protection, by Adam on the mean loss of
+// batches, at a rate that falls linearly to 0 over a number of steps.
 type Descent struct {
 	net         *Classifier
 	be          device.Backend

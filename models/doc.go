@@ -1,10 +1,10 @@
 // Package models holds the networks that privgen trains: variational autoencoders, restricted
 // Boltzmann machines, multilayer perceptrons and convolutional networks.
 //
-// The package is pure arithmetic on matrices. It knows no noise, no clipping and no ledger: a
-// network states its per-example gradients, kept factored, and whoever trains it (package sgd
-// privately, evaluate/classify without privacy) asks for their norms and for weighted sums of them.
-// The matrix with one row of parameters for each example is never made.
+// The package is pure matrix arithmetic, without noise, clipping or ledger: a
+// network states its per-example gradients, kept factored, and the training code (package sgd
+// privately, evaluate/classify without privacy) uses their norms and weighted sums. The matrix with
+// one row of parameters for each example is never formed.
 //
 // For a dense layer with input aᵢ and back-propagated delta δᵢ the gradient of example i is the
 // outer product aᵢδᵢᵀ together with δᵢ for the bias, so its squared norm is (‖aᵢ‖²+1)·‖δᵢ‖² and a
@@ -15,9 +15,9 @@
 // record a row a place, its gradient is AᵀD. Norms come from that product or, where it is cheaper,
 // from the Gram matrices of A and D (Rochette, Manoel and Tramel 2019), rounded up so that they
 // bound what is clipped whatever cancels; the weighted sum is one product over all places of all
-// records. A ConvDecoder may normalise over its batch, so it makes Generators only and no Network.
+// records. A ConvDecoder may normalise over its batch, so it is a Generator only and not a Network.
 //
-// Four kinds of network differ in what they see of the records. A [Density] models how records are
+// Four kinds of networks differ in what they see of the records. A [Density] models how records are
 // distributed and is trained on them privately (VAE, RBM). A [Generator] turns codes into records
 // and never sees one: it is trained against something already released or protected, such as an
 // embedding or a critic (MLP, ConvDecoder). A [Critic] sees records and a generator's fakes, and is
@@ -32,6 +32,6 @@
 // are then three rows, whose Gram matrices give norms. Layer norm, which normalises each record by
 // itself, and smooth activations have second derivatives, and a critic with any a fourth row.
 //
-// Any type with the small interfaces Network and Gradients goes wherever the networks of this
-// package go.
+// Any type that implements the small interfaces Network and Gradients can replace the
+// networks of this package go.
 package models

@@ -52,7 +52,7 @@ func TestCriticChunks(t *testing.T) {
 }
 
 // Factors whose products a clipped row could not hold in float32 have no norm, though float64 could
-// state one: whoever clips by norms leaves the record out.
+// state one: code that clips by norms leaves the record out.
 func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 	be := device.CPU()
 	networks := map[string]Network{}
@@ -75,6 +75,8 @@ func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 	add("saturated convolution", cnn, err)
 	critic, err := flat.Critic(be, 16, 0, Logistic, 1)
 	add("saturated convolutional critic", paired{critic, 10, Logistic}, err)
+	critic, err = flat.Critic(be, 16, 0, Wasserstein, 1)
+	add("saturated convolutional critic, pairs", paired{critic, 10, Wasserstein}, err)
 	rbm, err := RBM{Hidden: 3, Chains: 2}.New(be, Visible{Dim: 16}, 1)
 	add("machine", rbm, err)
 	for name, loss := range map[string]CriticLoss{"pairs": Wasserstein, "records": Logistic} {

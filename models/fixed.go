@@ -2,14 +2,14 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// FixedGradients are gradients whose weighted sum can be taken in fixed point, where one record
-// changes it by that record's own whole numbers and by nothing else, whatever the batch and
-// whatever the order of its records. Private training takes other gradients record by record, which
-// costs a pass over all parameters for each of them.
+// FixedGradients are gradients whose weighted sum can be computed in fixed point: one record
+// changes it by that record's own whole numbers only, whatever the batch and its order. Private
+// training processes other gradients record by record, which costs a pass over all parameters for
+// each.
 type FixedGradients interface {
 	Gradients
-	// FixedForm says what the sum does to a record's gradient. It is the zero FixedForm where there
-	// is no such sum, for example on a backend that is no device.FixedSummer.
+	// FixedForm states how the sum rounds a record's gradient. It is the zero FixedForm if there is
+	// no such sum, for example on a backend that is not a device.FixedSummer.
 	FixedForm() FixedForm
 	// AddFixedSum adds Σ wᵢ gᵢ to dst, on the terms of AddWeightedSum.
 	//
@@ -19,7 +19,7 @@ type FixedGradients interface {
 	AddFixedSum(dst device.Fixed, weights []float32)
 }
 
-// FixedBlockGradients are FixedGradients that can tell the blocks of Params apart.
+// FixedBlockGradients are FixedGradients that distinguish the blocks of Params.
 type FixedBlockGradients interface {
 	FixedGradients
 	BlockGradients
@@ -28,9 +28,9 @@ type FixedBlockGradients interface {
 	AddFixedBlockSums(dst device.Fixed, weights [][]float32)
 }
 
-// FixedFinisher are FixedGradients part of whose sum is worked out once, when all records of a step
-// are known: private training calls StartFixedSum before the first AddFixedSum of a step and
-// FinishFixedSum after the last.
+// FixedFinisher are FixedGradients with a part of the sum that is computed once, when all records
+// of a step are known: private training calls StartFixedSum before the first AddFixedSum of a step
+// and FinishFixedSum after the last.
 type FixedFinisher interface {
 	FixedGradients
 	StartFixedSum()
@@ -38,9 +38,9 @@ type FixedFinisher interface {
 	FinishFixedSum(dst device.Fixed)
 }
 
-// FixedForm says what a sum in fixed point does to one record's gradient.
+// FixedForm states how a sum in fixed point rounds one record's gradient.
 type FixedForm struct {
-	// Terms is the most products that are rounded for one element of one record's gradient.
+	// Terms is the largest number of products rounded for one element of one record's gradient.
 	Terms int
 	// Reach bounds the terms of one record on their way: in whatever order they are added, no part
 	// of their sum exceeds Reach times the clip norm, dst.Limit, even where the whole of it
@@ -51,7 +51,7 @@ type FixedForm struct {
 // Fixed reports whether there is a sum in fixed point.
 func (f FixedForm) Fixed() bool { return f.Terms > 0 }
 
-// Worst is the form of gradients of which some have one form and some the other.
+// Worst returns the form of gradients of which some have one form and some the other.
 func (f FixedForm) Worst(g FixedForm) FixedForm {
 	if !f.Fixed() || !g.Fixed() {
 		return FixedForm{}

@@ -85,9 +85,9 @@ func fixedSumIn(unit float32, n Network, form FixedForm, b device.Batch,
 }
 
 // In fixed point the sum of a batch is the sum of its records', exactly, so that one record changes
-// it by its own whole units whatever the others are and wherever it stands. (Half of what a record
-// does to a Boltzmann machine's sum is rounded for all records together: its numbers differ by
-// three units at most.) Those units' norm is the clip norm or less, but for rounding them.
+// it by its own whole units whatever the others are and whatever its position. (Half of what a
+// record does to a Boltzmann machine's sum is rounded for all records together: its numbers differ
+// by three units at most.) Those units' norm is the clip norm or less, but for rounding them.
 func TestFixedSumsAreOfRecordsAlone(t *testing.T) {
 	for name, c := range fixedCases(t) {
 		t.Run(name, func(t *testing.T) {

@@ -11,15 +11,15 @@ import (
 // A Generator is a network from codes to records that never sees a record: it is trained against
 // something already released or protected.
 //
-// Guarantee: none is needed. It has no per-example gradients, on purpose: batch normalisation mixes
-// records, so clipping them would protect nobody.
+// Guarantee: none. It has no per-example gradients, since batch normalisation mixes records and
+// clipping them would protect no record.
 type Generator interface {
 	Params() device.Params
 	// Bind copies the parameters into p and uses p from then on.
 	Bind(p device.Params)
-	// Latent is the number of coordinates of a code.
+	// Latent returns the number of coordinates of a code.
 	Latent() int
-	// Dim is the number of coordinates of a record.
+	// Dim returns the number of coordinates of a record.
 	Dim() int
 	// Forward turns codes into records in training mode. The result is valid until the next call.
 	Forward(codes device.Matrix) device.Matrix
@@ -37,7 +37,7 @@ type GeneratorArchitecture interface {
 	// NewGenerator builds the network for codes of some coordinates, its output cut into heads, with
 	// weights drawn from a public seed. Errors: joined *param.Error values, one for each mistake.
 	NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error)
-	// Name is a short stable name, such as "mlp".
+	// Name returns a short stable name, such as "mlp".
 	Name() string
 }
 
@@ -52,7 +52,7 @@ func (a MLP) NewGenerator(be device.Backend, latent int, heads []Head,
 	c.OK(be != nil, "models.MLP.NewGenerator", be, "a backend")
 	c.positive("models.MLP.NewGenerator: latent", latent)
 	c.Add(a.Validate())
-	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: it is for critics")
+	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: only critics support LayerNorm")
 	c.heads("models.MLP.NewGenerator: heads", heads)
 	if err := c.Err(); err != nil {
 		return nil, err

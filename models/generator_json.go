@@ -1,10 +1,12 @@
 package models
 
 // MarshalGenerator writes an architecture under its name, as MarshalDensity does.
+//
+// Errors: *param.Error for nil; those of its JSON form.
 func MarshalGenerator(a GeneratorArchitecture) ([]byte, error) { return marshalTagged(a) }
 
 // UnmarshalGenerator reads what MarshalGenerator wrote. An architecture that is not this package's
-// is looked for among others, by name, and used as it is given there.
+// is looked up by name among others, and used as given there.
 //
 // Errors: ErrFormat; mistakes in the description.
 func UnmarshalGenerator(data []byte,
@@ -21,10 +23,10 @@ func UnmarshalGenerator(data []byte,
 		})
 }
 
-// A GeneratorSizer is what DensitySizer is for densities: it knows how large its networks are
-// without building one.
+// A GeneratorSizer states the size of its networks without building one, as a DensitySizer
+// does for densities.
 type GeneratorSizer interface {
-	// GeneratorSize is the number of parameters and of bytes of public state, both saturating at
+	// GeneratorSize returns the number of parameters and of bytes of public state, both saturating at
 	// math.MaxInt64.
 	GeneratorSize(latent int, heads []Head) (params, state int64)
 }

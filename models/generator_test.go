@@ -171,7 +171,7 @@ func TestGeneratorJSON(t *testing.T) {
 	}
 	if a, err := UnmarshalGenerator([]byte(`{"name":"theirs"}`), theirs{}); err != nil ||
 		a.Name() != "theirs" {
-		t.Errorf("somebody else's architecture: %v, %v", a, err)
+		t.Errorf("user-defined architecture: %v, %v", a, err)
 	}
 	for k := range SoftmaxHead + 1 {
 		text, err := json.Marshal(Head{1, k})

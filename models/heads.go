@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
-// HeadKind is how coordinates leave a Generator.
+// HeadKind is the output function of a Generator's coordinates.
 type HeadKind int
 
 const (
@@ -24,7 +24,7 @@ var headNames = enum.Names[HeadKind]{Type: "models.HeadKind", List: []string{
 
 func (k HeadKind) known() bool { return headNames.Known(k) }
 
-// String is the name.
+// String returns the name.
 func (k HeadKind) String() string { return headNames.String(k) }
 
 // MarshalText writes the name.
@@ -32,10 +32,10 @@ func (k HeadKind) MarshalText() ([]byte, error) { return headNames.Marshal(k) }
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (k *HeadKind) UnmarshalText(text []byte) error { return headNames.Unmarshal(text, k) }
 
-// A Head is a run of consecutive output coordinates of a Generator and how they leave it.
+// A Head is a run of consecutive output coordinates of a Generator and their output function.
 type Head struct {
 	Width int      `json:"width"`
 	Out   HeadKind `json:"out"`
@@ -47,7 +47,8 @@ func (c *checker) heads(path string, heads []Head) {
 	for i, h := range heads {
 		c.OK(h.Width > 0 && h.Width <= maxHeads, fmt.Sprintf("%s[%d].Width", path, i), h.Width,
 			fmt.Sprintf("an integer from 1 to %d", maxHeads))
-		c.OK(h.Out.known(), fmt.Sprintf("%s[%d].Out", path, i), int(h.Out), "a known kind of head")
+		c.OK(h.Out.known(), fmt.Sprintf("%s[%d].Out", path, i), int(h.Out),
+			"Linear, SigmoidHead, TanhHead or SoftmaxHead")
 		total += max(min(h.Width, maxHeads), 0)
 	}
 	c.OK(total <= maxHeads, path, total, fmt.Sprintf("at most %d coordinates", maxHeads))

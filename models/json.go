@@ -5,16 +5,14 @@ import "errors"
 // ErrFormat is returned for bytes that do not describe an architecture.
 var ErrFormat = errors.New("models: malformed architecture")
 
-// MarshalDensity writes an architecture under its name. A user-defined
-// architecture is written too, by its own JSON form, and has to be
-// given to UnmarshalDensity again.
+// MarshalDensity writes an architecture with its name. A user-defined architecture is
+// written in its own JSON form, and must be given to UnmarshalDensity.
 //
 // Errors: *param.Error for none; those of its JSON form.
 func MarshalDensity(a DensityArchitecture) ([]byte, error) { return marshalTagged(a) }
 
 // UnmarshalDensity reads what MarshalDensity wrote. An architecture that
-// is not this package's is looked for among others, by name, and used
-// as it is given there.
+// is not this package's is looked up by name among others, and used as given there.
 //
 // Errors: ErrFormat; mistakes in the description.
 func UnmarshalDensity(data []byte, others ...DensityArchitecture) (DensityArchitecture, error) {
@@ -30,10 +28,10 @@ func UnmarshalDensity(data []byte, others ...DensityArchitecture) (DensityArchit
 		})
 }
 
-// A DensitySizer knows how large its networks are without building one, so that a
-// file's claims can be compared with its size before memory is given to them.
+// A DensitySizer states the size of its networks without building one, so that a file's
+// claims can be checked against its length before memory is allocated.
 type DensitySizer interface {
-	// Size is the number of parameters and of bytes of public state, both
+	// Size returns the number of parameters and of bytes of public state, both
 	// saturating at math.MaxInt64.
 	Size(v Visible) (params, state int64)
 }

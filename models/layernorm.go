@@ -122,7 +122,7 @@ func newGainUnit(be device.Backend, places, maps int, f device.Func) *gainUnit {
 func (u *gainUnit) in() int  { return u.places * u.maps }
 func (u *gainUnit) out() int { return u.places * u.maps }
 
-// shapes call the shift a bias, which it is: whoever groups parameters finds it among biases.
+// shapes call the shift a bias, which it is: code that groups parameters finds it among biases.
 func (u *gainUnit) shapes(name string) []device.Shape {
 	return []device.Shape{{Name: name + ".gain", Rows: 1, Cols: u.maps},
 		{Name: name + ".bias", Rows: 1, Cols: u.maps}}

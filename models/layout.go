@@ -6,15 +6,15 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A Block is a run of consecutive coordinates of a record that belong together, such as a column of
-// a table. The blocks of a record cover it from its first coordinate to its last.
+// A Block is a run of consecutive coordinates of a record, such as a column of a table. The blocks
+// of a record cover it from its first coordinate to its last.
 type Block struct {
 	Width int `json:"width"`
-	// OneHot says that exactly one coordinate is 1 and the others are 0: a choice of one level. The
+	// OneHot means that exactly one coordinate is 1 and the others are 0: a choice of one level. The
 	// coordinates of any other block are numbers in [0,1].
 	OneHot bool `json:"one_hot,omitempty"`
-	// Missing says that the last coordinate of a block of numbers is 1 where the numbers are
-	// missing, which are then 0, and 0 elsewhere.
+	// Missing means that the last coordinate of a block of numbers is 1 if the numbers are
+	// missing, which are then 0, and 0 otherwise.
 	Missing bool `json:"missing,omitempty"`
 }
 

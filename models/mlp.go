@@ -14,8 +14,8 @@ type MLP struct {
 	Hidden     []int      `json:"hidden"`     // widths of the hidden layers
 	Activation Activation `json:"activation"` // of hidden layers
 	// BatchNorm normalises every hidden layer over the batch. It is for generators that see records
-	// only through a private release; a Classifier, whose records need gradients of their own, refuses
-	// it.
+	// only through a private release; Classifier returns an error for it, since it needs per-example
+	// gradients.
 	BatchNorm bool `json:"batch_norm,omitempty"`
 	// LayerNorm normalises every hidden layer before its activation to (x−mean)/√(variance + 1e-5)
 	// over the outputs of one record, which are then multiplied by a gain and shifted. It is for
@@ -27,14 +27,17 @@ type MLP struct {
 func (MLP) Name() string { return "mlp" }
 
 // Validate reports every mistake in the description, nil if there is none.
+//
+// Errors: *param.Error values, joined.
 func (a MLP) Validate() error {
 	var c checker
 	c.widths("models.MLP.Hidden", a.Hidden)
-	c.OK(a.Activation.known(), "models.MLP.Activation", int(a.Activation), "a known activation")
+	c.OK(a.Activation.known(), "models.MLP.Activation", int(a.Activation),
+		"a constant of type models.Activation")
 	return c.Err()
 }
 
-// Classifier builds a network of in inputs that tells classes apart, with weights
+// Classifier builds a network with in inputs and one output per class, with weights
 // drawn from a public seed.
 //
 // Errors: joined *param.Error values.
@@ -44,7 +47,7 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	c.Add(a.Validate())
 	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm,
 		"false: a classifier's records are clipped one by one")
-	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: it is for critics")
+	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: only critics support LayerNorm")
 	c.positive("models.MLP.Classifier: in", in)
 	c.positive("models.MLP.Classifier: classes", classes)
 	if err := c.Err(); err != nil {
@@ -59,8 +62,8 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 }
 
 // Classifier is a network that gives each record a probability for every class,
-// trained on the cross-entropy of labels. It trains privately by package sgd, as any
-// Network, and predicts like any function.
+// trained on the cross-entropy of labels. Package sgd trains it privately, as any
+// Network.
 type Classifier struct {
 	be          device.Backend
 	in, classes int
@@ -102,10 +105,10 @@ func (n *Classifier) start(shapes []device.Shape, rng *rand.Rand, gain float64) 
 	n.pass = n.newPass()
 }
 
-// Dim is the number of inputs.
+// Dim returns the number of inputs.
 func (n *Classifier) Dim() int { return n.in }
 
-// Classes is the number of classes.
+// Classes returns the number of classes.
 func (n *Classifier) Classes() int { return n.classes }
 
 // Params are weights and biases, layer by layer.

@@ -15,22 +15,21 @@ import (
 // that mixes records (batch normalisation, a mean over the batch) has no guarantee
 // at all.
 type Network interface {
-	// Params are the parameters being trained. Writing them changes the network.
+	// Params returns the parameters being trained. Writing them changes the network.
 	Params() device.Params
 	// Gradients computes the per-example gradients of the loss at the current
 	// parameters. The result is valid until the next call. b.Rows may be 0.
 	Gradients(b device.Batch) Gradients
 }
 
-// Gradients are the per-example gradients of one batch, in whatever form the
-// network finds convenient.
+// Gradients are the per-example gradients of one batch, in any form.
 type Gradients interface {
 	// SquaredNorms sets dst[i] to ‖gᵢ‖², or to an upper bound of it.
-	// Computed in float64. Whatever is not finite marks an example that must be
-	// left out; it may be NaN or +Inf.
+	// Computed in float64. A value that is not finite, NaN or +Inf, marks an example that
+	// must be left out.
 	//
-	// Guarantee: private training relies on dst[i] ≥ ‖gᵢ‖² for the very rows that
-	// AddWeightedSum adds. An upper bound only clips more.
+	// Guarantee: private training relies on dst[i] ≥ ‖gᵢ‖² for the rows that
+	// AddWeightedSum adds. A larger bound only clips more.
 	SquaredNorms(dst []float64)
 	// AddWeightedSum adds Σ wᵢ gᵢ to dst, gᵢ being the gradient of the loss.
 	// An example of weight 0 contributes exactly nothing, even if its gradient is
@@ -38,9 +37,9 @@ type Gradients interface {
 	AddWeightedSum(dst device.Params, weights []float32)
 }
 
-// A Stepper has work to do once a step, whatever the size of the batch and
-// before any Gradients of that step, from released parameters and public
-// randomness alone: the persistent chains of a Boltzmann machine advance here.
+// A Stepper has work to do once per step, before any Gradients of that step and for
+// every batch, from released parameters and public randomness only: for example,
+// advancing the persistent chains of a Boltzmann machine.
 type Stepper interface{ BeginStep() }
 
 // A Density is a network that models how records are distributed: it is trained on records
@@ -54,7 +53,7 @@ type Density interface {
 	Sample(rng *rand.Rand, dst device.Matrix)
 }
 
-// A Binder can move its parameters into storage of the caller's, so
+// A Binder can move its parameters into the caller's storage, so
 // that several networks may share one contiguous vector.
 type Binder interface {
 	// Bind copies the current parameters into p and uses p from then on.
@@ -62,9 +61,9 @@ type Binder interface {
 	Bind(p device.Params)
 }
 
-// A Stateful network has public state beside its parameters, derived from
-// released parameters and public randomness only, that sampling or further
-// training starts from: a saved model should hold it.
+// A Stateful network has public state in addition to its parameters, derived from
+// released parameters and public randomness only. Sampling or further training starts
+// from it, so a saved model should include it.
 type Stateful interface {
 	// AppendState appends the state to dst.
 	AppendState(dst []byte) []byte
@@ -73,8 +72,8 @@ type Stateful interface {
 	SetState(state []byte) error
 }
 
-// Lossy gradients can also say the loss of each example. A loss is a private
-// statistic of the records: nothing in this module calls it unless asked to.
+// Lossy gradients also provide the loss of each example. A loss is a private statistic
+// of the records: the module calls it only on request.
 type Lossy interface {
 	// Losses sets dst[i] to the loss of example i.
 	Losses(dst []float64)
@@ -85,14 +84,15 @@ type Visible struct {
 	Dim        int        `json:"dim"`        // coordinates of an encoded record
 	Likelihood Likelihood `json:"likelihood"` // how a record is distributed given its mean
 	Sparse     bool       `json:"sparse"`     // records come as sets of items
-	// Blocks say which coordinates of a record belong together; none where each is by itself. Of a
-	// one-hot block a generator states the probabilities of the levels, of numbers their means where
-	// they are not missing, and of the coordinate that says so the probability that they are.
-	// Likelihood is that of numbers.
+	// Blocks group the coordinates of a record; nil if coordinates are independent. For a one-hot
+	// block a generator states the probabilities of the levels, for numbers their means if they are
+	// not missing, and for the missing indicator its probability. Likelihood applies to numbers.
 	Blocks []Block `json:"blocks,omitempty"`
 }
 
-// Validate reports what is wrong with the description, nil if nothing.
+// Validate reports every mistake in the description.
+//
+// Errors: *param.Error values, joined.
 func (v Visible) Validate() error {
 	var c checker
 	c.positive("models.Visible.Dim", v.Dim)
@@ -110,6 +110,6 @@ type DensityArchitecture interface {
 	// New builds the network with fresh parameters from a public seed.
 	// Errors: joined *param.Error values, one for each mistake.
 	New(be device.Backend, v Visible, seed uint64) (Density, error)
-	// Name is a short stable name, such as "vae".
+	// Name returns a short stable name, such as "vae".
 	Name() string
 }

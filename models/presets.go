@@ -1,6 +1,6 @@
 package models
 
-// PaperVAE is the variational autoencoder of the DPGM papers: one hidden layer of
+// PaperVAE returns the variational autoencoder of the DPGM papers: one hidden layer of
 // 200 rectifiers in encoder and decoder, two latent coordinates, trained by Adam.
 //
 // Source: Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private
@@ -9,7 +9,7 @@ package models
 // the output bias open.
 func PaperVAE() VAE { return VAE{Hidden: []int{200}, Latent: 2, Activation: ReLU} }
 
-// PaperRBM is the restricted Boltzmann machine of the DPGM papers: 200 hidden
+// PaperRBM returns the restricted Boltzmann machine of the DPGM papers: 200 hidden
 // units, weights from N(0, 0.01²), biases zero, persistent contrastive divergence
 // (with learning rate 0.01). Its gradients are long, about 140 before training, so
 // with a fixed clip norm C it is C times the learning rate that matters.

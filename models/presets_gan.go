@@ -2,16 +2,16 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// VectorCritic is a critic for vectors and tables: two hidden layers of leaky rectifiers, without
-// normalisation.
+// VectorCritic returns a critic for vectors and tables: two hidden layers of leaky rectifiers,
+// without normalisation.
 func VectorCritic() MLP { return MLP{Hidden: []int{128, 64}, Activation: LeakyReLU} }
 
-// VectorGenerator goes with VectorCritic.
+// VectorGenerator is the generator for VectorCritic.
 func VectorGenerator() MLP { return MLP{Hidden: []int{64, 128}, BatchNorm: true} }
 
-// PaperCritic28 is the critic of the dp-GAN experiments on MNIST: three convolutions of 5×5 and
-// stride 2 with 64, 128 and 256 maps, leaky rectifiers, no normalisation. A forward pass takes 48
-// million floating-point operations.
+// PaperCritic28 returns the critic of the dp-GAN experiments on MNIST: three convolutions of 5×5
+// and stride 2 with 64, 128 and 256 maps, leaky rectifiers, no normalisation. A forward pass
+// takes 48 million floating-point operations.
 //
 // Source: Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model", 2018,
 // and their code.
@@ -55,11 +55,11 @@ func Critic48(channels int) CNN { return criticOf(48, channels, 64, 128, 256, 51
 // Critic64 is for 64×64 pixels; see Critic32.
 func Critic64(channels int) CNN { return criticOf(64, channels, 64, 128, 256, 512) }
 
-// Generator32 goes with Critic32.
+// Generator32 is the generator for Critic32.
 func Generator32(channels int) ConvDecoder { return generatorOf(32, channels, 256, 128, 64) }
 
-// Generator48 goes with Critic48.
+// Generator48 is the generator for Critic48.
 func Generator48(channels int) ConvDecoder { return generatorOf(48, channels, 256, 128, 64, 32) }
 
-// Generator64 goes with Critic64.
+// Generator64 is the generator for Critic64.
 func Generator64(channels int) ConvDecoder { return generatorOf(64, channels, 512, 256, 128, 64) }

@@ -13,15 +13,15 @@ import (
 // record is one visible unit of as many states (a softmax unit).
 //
 // Source: Tieleman, "Training Restricted Boltzmann Machines using Approximations
-// to the Likelihood Gradient", 2008. The chains start from a public seed and see released
-// parameters only, so what they say is post-processing; it is subtracted from each
-// example's statistic before clipping, as a public centre.
+// to the Likelihood Gradient", 2008. The chains start from a public seed and depend on
+// released parameters only, so their statistics are post-processing; they are subtracted
+// from each example's statistic before clipping, as a public centre.
 type RBM struct {
 	Hidden int `json:"hidden"` // hidden units
 	Chains int `json:"chains"` // persistent chains, a public number
 	Sweeps int `json:"sweeps"` // Gibbs sweeps of the chains before each step; 0 means 1
-	// SampleSweeps is how many Gibbs sweeps, from the state of a random chain,
-	// separate a sample from the chains; 0 means 200.
+	// SampleSweeps is the number of Gibbs sweeps from the state of a random chain to a
+	// sample; 0 means 200.
 	SampleSweeps int `json:"sample_sweeps,omitempty"`
 	// WeightStd is the standard deviation of the initial weights; 0 means 0.01.
 	WeightStd float64 `json:"weight_std,omitempty"`
@@ -34,6 +34,8 @@ type RBM struct {
 func (RBM) Name() string { return "rbm" }
 
 // Validate reports every mistake in the description, nil if there is none.
+//
+// Errors: *param.Error values, joined.
 func (a RBM) Validate() error {
 	var c checker
 	c.positive("models.RBM.Hidden", a.Hidden)
@@ -47,6 +49,8 @@ func (a RBM) Validate() error {
 }
 
 // New builds the machine with weights and chains drawn from a public seed.
+//
+// Errors: joined *param.Error values.
 func (a RBM) New(be device.Backend, v Visible, seed uint64) (Density, error) {
 	var c checker
 	c.OK(be != nil, "models.RBM.New", be, "a backend")
@@ -120,10 +124,10 @@ func (n *rbm) rebind() {
 	n.w, n.b, n.c = n.params.Block(rbmWeights), n.params.Block(rbmVisible), n.params.Block(rbmHidden)
 }
 
-// Dim is the number of visible units.
+// Dim returns the number of visible units.
 func (n *rbm) Dim() int { return n.visible.Dim }
 
-// Params are the weights, the visible and the hidden biases.
+// Params returns the weights, the visible and the hidden biases.
 func (n *rbm) Params() device.Params { return n.params }
 
 // Bind moves the parameters into p.

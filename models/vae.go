@@ -24,10 +24,10 @@ type VAE struct {
 	// initial bias of every output, a public constant: for Bernoulli the logit of the expected share
 	// of ones
 	OutputBias float64 `json:"output_bias,omitempty"`
-	// KLWeight is β, the weight of the divergence from the prior; 0 means 1. Noise in
-	// the encoder's weights scatters the codes of records away from the prior
-	// that samples are drawn from; a β above 1 holds them together.
-	// Source: Higgins et al., "beta-VAE", 2017.
+	// KLWeight is β, the weight of the divergence from the prior; 0 means 1. Noise in the
+	// encoder's weights scatters the codes of records away from the prior that samples are
+	// drawn from; β above 1 keeps them closer to it. Source: Higgins et al., "beta-VAE",
+	// 2017.
 	KLWeight float64 `json:"kl_weight,omitempty"`
 }
 
@@ -35,11 +35,14 @@ type VAE struct {
 func (VAE) Name() string { return "vae" }
 
 // Validate reports every mistake in the description, nil if there is none.
+//
+// Errors: *param.Error values, joined.
 func (a VAE) Validate() error {
 	var c checker
 	c.widths("models.VAE.Hidden", a.Hidden)
 	c.positive("models.VAE.Latent", a.Latent)
-	c.OK(a.Activation.known(), "models.VAE.Activation", int(a.Activation), "a known activation")
+	c.OK(a.Activation.known(), "models.VAE.Activation", int(a.Activation),
+		"a constant of type models.Activation")
 	c.finite("models.VAE.OutputBias", a.OutputBias)
 	c.finite("models.VAE.KLWeight", a.KLWeight)
 	c.OK(!(a.KLWeight < 0), "models.VAE.KLWeight", a.KLWeight, "a non-negative number")
@@ -47,6 +50,8 @@ func (a VAE) Validate() error {
 }
 
 // New builds the autoencoder with weights drawn from a public seed.
+//
+// Errors: joined *param.Error values.
 func (a VAE) New(be device.Backend, v Visible, seed uint64) (Density, error) {
 	var c checker
 	c.OK(be != nil, "models.VAE.New", be, "a backend")
@@ -146,10 +151,10 @@ func (n *vae) rebind() {
 	n.dec.bind(n.params, 2*n.enc.layers())
 }
 
-// Dim is the number of coordinates of a record.
+// Dim returns the number of coordinates of a record.
 func (n *vae) Dim() int { return n.visible.Dim }
 
-// Params are the encoder's blocks followed by the decoder's.
+// Params returns the encoder's blocks followed by the decoder's.
 func (n *vae) Params() device.Params { return n.params }
 
 // Bind moves the parameters into p.

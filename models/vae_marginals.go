@@ -7,15 +7,14 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A MarginalSetter is a network that can be told how often each coordinate of its samples is to be
-// 1. The frequencies must be public or released.
+// A MarginalSetter is a network whose frequencies of ones can be set for each coordinate. The
+// frequencies must be public or released.
 type MarginalSetter interface {
-	// SetMarginals moves the network's outputs, and nothing else about them, until the mean of
-	// coordinate j over samples is p[j], as closely as a fixed set of public draws of the latent
-	// variables tells. Shifts are equally likely numbers, independent of the latent variables, that
-	// whoever samples the network is going to add to the logits of a whole record; none stand for 0.
-	// They do not move the levels of a one-hot block, whose p are brought to a sum of 1; p of a number
-	// is its mean where it is not missing.
+	// SetMarginals shifts the network's outputs until the mean of coordinate j over samples is p[j],
+	// estimated from a fixed set of public draws of the latent variables. Shifts are equally likely
+	// numbers, independent of the latent variables, that the sampling code will add to the logits of a
+	// whole record; an empty list stands for 0. They do not move the levels of a one-hot block, whose
+	// p are brought to a sum of 1; p of a number is its mean where it is not missing.
 	SetMarginals(p, shifts []float64)
 }
 

@@ -9,8 +9,8 @@ import (
 
 // Views is a network whose gradient for a record is the mean of those for several views of it:
 // augmented copies, or the same record with other draws of the network's own noise. The mean is
-// what is clipped, so a record still adds one vector of the clip norm: a step is one event of the
-// same price, with more signal in it.
+// clipped, so a record still adds one vector of at most the clip norm: a step is one event at the
+// same price, with more signal.
 //
 // Gradients of views are written down and averaged record by record; that takes as many passes over
 // the network as there are views, and memory for one gradient.
@@ -29,13 +29,13 @@ type Views struct {
 	mean  device.Params // of one record
 }
 
-// NewViews trains a network on so many views of every record. Augment changes one view of a dense
-// record in place, in a way that is drawn from rng; it may be nil, so that views differ by the keys
-// that the network draws its own noise by. It depends on nothing but the view and rng, which goes
-// by the record's key: never on other records.
+// NewViews returns a network trained on the given number of views of every record. Augment changes
+// one view of a dense record in place, in a way that is drawn from rng; it may be nil, so that
+// views differ by the keys that the network draws its own noise by. It depends on nothing but the
+// view and rng, which goes by the record's key: never on other records.
 //
-// Errors: *param.Error for no network or one with parameters on a device of its own, and for a
-// number of views below 1.
+// Errors: **param.Error for a nil network, one with parameters on a device with separate
+// memory, and a number of views below 1.
 func NewViews(net Network, number int, augment func(rng *rand.Rand,
 	view []float32)) (*Views, error) {
 	var k param.Checker
@@ -57,17 +57,17 @@ func NewViews(net Network, number int, augment func(rng *rand.Rand,
 	return v, nil
 }
 
-// Params are the network's.
+// Params returns the network's.
 func (v *Views) Params() device.Params { return v.net.Params() }
 
-// BeginStep is the network's, if it has one.
+// BeginStep calls the network's BeginStep, if it has one.
 func (v *Views) BeginStep() {
 	if s, ok := v.net.(Stepper); ok {
 		s.BeginStep()
 	}
 }
 
-// Gradients are the means over views.
+// Gradients returns the means over views.
 func (v *Views) Gradients(b device.Batch) Gradients {
 	v.batch = b
 	return v

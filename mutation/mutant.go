@@ -97,7 +97,8 @@ func (p place) parses(m mutant) error {
 	return err
 }
 
-// readTree reads every source of the module at root, and of the modules in its folder connect.
+// readTree reads every source of the module at root, and of the modules in its folders
+// connect and cmd.
 // Other nested modules, test data, hidden folders and this program are no part of it.
 func readTree(root string) (tree, error) {
 	t := tree{}
@@ -128,7 +129,8 @@ func readTree(root string) (tree, error) {
 
 func skipped(dir, base string) bool {
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))
-	nested := err == nil && filepath.Base(filepath.Dir(dir)) != "connect"
+	parent := filepath.Base(filepath.Dir(dir))
+	nested := err == nil && parent != "connect" && parent != "cmd"
 	return strings.HasPrefix(base, ".") || base == "testdata" || nested
 }
 

@@ -8,5 +8,6 @@ func mutants() []mutant {
 		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
-		fixedPointMutants(), edgeMutants(), gridMutants(), tuneMutants(), sqlMutants(), httpMutants())
+		fixedPointMutants(), edgeMutants(), gridMutants(), tuneMutants(), sqlMutants(), httpMutants(),
+		reportMutants(), personMutants(), commandMutants())
 }

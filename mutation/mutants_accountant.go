@@ -128,10 +128,11 @@ func accountantMutants() []mutant {
 			Old: "return positive(\"accountant.Gaussian.NoiseMultiplier\", e.NoiseMultiplier)",
 			New: "return nil",
 			Why: "NaN reads as free"},
-		{Name: "accountant/a probability that is no number", In: in, Tests: defects,
-			Old: "if !(v >= 0 && v <= 1) {\n\t\treturn param.New(path, v, \"a probability",
-			New: "if v < 0 || v > 1 {\n\t\treturn param.New(path, v, \"a probability",
-			Why: "NaN reads as free"},
+		{Name: "accountant/a probability that is no number", In: in,
+			Tests: at(in, "NoProbabilityIsNaN"),
+			Old:   "if !(v >= 0 && v <= 1) {\n\t\treturn param.New(path, v, \"a probability",
+			New:   "if v < 0 || v > 1 {\n\t\treturn param.New(path, v, \"a probability",
+			Why:   "NaN reads as free"},
 		{Name: "accountant/a positive number that is no number", In: in, Tests: defects,
 			Old: "if !(v > 0) || math.IsInf(v, 0) {\n\t\treturn param.New(path",
 			New: "if v <= 0 || math.IsInf(v, 0) {\n\t\treturn param.New(path",
@@ -240,10 +241,10 @@ func ledgerMutants() []mutant {
 			New:   "if false {\n\t\tl.shared.root.spending = true",
 			Why:   "late events of a resumed run are not marked"},
 		{Name: "accountant/whatever is asked is afforded", In: in, Tests: ledger,
-			Old: "if cost.Upper > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of " +
-				"%.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
-			New: "if cost.Lower > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g of " +
-				"%.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
+			Old: "if cost.Upper > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g, " +
+				"the budget is %.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
+			New: "if cost.Lower > root.budget.Epsilon {\n\t\treturn fmt.Errorf(\"accountant: ε = %.4g, " +
+				"the budget is %.4g: %w\",\n\t\t\tcost.Upper, root.budget.Epsilon, ErrBudgetExceeded)",
 			Why: "a plan begins that the budget does not hold"},
 	}
 }

@@ -111,7 +111,7 @@ func modelMutants() []mutant {
 // Critics, whose gradients have several parts a record.
 func criticMutants() []mutant {
 	const in = "models"
-	all := at(in, "Critic|LayerNorm|GAN")
+	all := at(in, "Critic|LayerNorm|GAN|FactorsBeyond")
 	return []mutant{
 		{Name: "models/parts of a critic's gradient do not mix in its norm", In: in, Tests: all,
 			Old: "weight[i] += 2 * g.ad[i] * g.dd[i]", New: "weight[i] += 0 * g.ad[i] * g.dd[i]",

@@ -5,7 +5,7 @@ func privacytestMutants() []mutant {
 	const in = "privacytest"
 	blind := at(in,
 		"Overlooked|SharedObjects|AsTheyWere|SampleOnly|CannotBeTold|ComparedWhole|CountOnce|LowBits|Norms")
-	corpus := at(in, "Broken|ReplayFinds|Norms|Overlooked")
+	corpus := at(in, "Broken|ReplayFinds|Norms|Overlooked|SumOfNaN")
 	return []mutant{
 		{Name: "privacytest/what cannot be compared passes", In: in, Tests: blind,
 			Old: "return fmt.Sprintf(\"%s cannot be compared: it is %s\", at, cmp.Or(a.opaque, b.opaque))",

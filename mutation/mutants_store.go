@@ -68,7 +68,7 @@ func storeMutants() []mutant {
 			Old:   "slices.Compact(names)", New: "names", Why: "two approvals of one person"},
 		{Name: "accountant/journal: a damaged journal is used", In: acct,
 			Tests: journal,
-			Old:   "j.broken, root.fault = err, err // for good", New: "// for good",
+			Old:   "j.broken, root.fault = err, err // permanent", New: "// for good",
 			Why: "a second try works on what is left"},
 		{Name: "accountant/journal: an unread journal is priced", In: acct,
 			Tests: journal,

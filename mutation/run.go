@@ -95,7 +95,7 @@ func (s *suite) plant(ctx context.Context, m mutant) result {
 	}
 	r.Outcome = survived
 	for _, t := range sets {
-		output, err := s.test(ctx, t, "-overlay", overlay)
+		output, err := s.test(ctx, t, "-overlay="+overlay)
 		if err == nil {
 			continue
 		}
@@ -154,12 +154,12 @@ func (s *suite) overlay(at place, m mutant) (string, error) {
 	return overlay, os.WriteFile(overlay, text, 0o600)
 }
 
-// test runs go test on one package.
+// test runs go test on one package. Flags are handed on in the environment, so that programs that
+// the tests themselves build have the fault too.
 func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limit+2*time.Minute) // building takes time too
 	defer cancel()
 	args := []string{"test", "-short", "-vet=off", "-failfast", "-timeout", s.limit.String()}
-	args = append(args, flags...)
 	if t.Run != "" {
 		args = append(args, "-run", t.Run)
 	}
@@ -168,6 +168,7 @@ func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, err
 	}
 	c := exec.CommandContext(ctx, "go", append(args, ".")...)
 	c.Dir, c.WaitDelay = filepath.Join(s.root, t.Package), 5*time.Second // of whichever module
+	c.Env = append(os.Environ(), "GOFLAGS="+strings.Join(append(flags, os.Getenv("GOFLAGS")), " "))
 	var output bytes.Buffer
 	c.Stdout, c.Stderr = &output, &output
 	err := c.Run()
@@ -180,7 +181,7 @@ func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, err
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// classify reads what a failed go test says. A panic counts as caught: whoever runs the tests sees
+// classify reads what a failed go test says. A panic counts as caught: a run of the tests shows
 // it.
 func classify(output string) (outcome string, by []string) {
 	for _, match := range failure.FindAllStringSubmatch(output, -1) {

@@ -10,15 +10,15 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// Canary audits a whole training, from records to what is released, by doing it
-// many times over: with a canary among the records and without it. Score then
-// guesses from what was released whether the canary had been there, and
-// how well that goes is held against what (Epsilon, Delta) allows.
+// Canary audits a whole training, from records to release, by repeating it many times
+// with and without a canary among the records. Score guesses from the release whether
+// the canary was present, and the success rate is compared with what (Epsilon, Delta)
+// permits.
 //
-// The data should be tiny, the canary the worst record there can be and the score
-// whatever tells most: that the parameters moved along the canary's gradient, that
-// synthetic records resemble it. An audit with a weak score proves little, and one
-// that stands proves nothing; see [Replay] for what it cannot reach.
+// The data should be tiny, the canary a worst-case record and the score as informative
+// as possible: for example, how far the parameters moved along the canary's gradient,
+// or how closely synthetic records resemble it. An audit with a weak score shows
+// little, and an audit that passes proves nothing; [Replay] finds what it cannot.
 //
 // Under [accountant.AddOrRemoveOne] Fit(false) trains without the canary, under
 // [accountant.ReplaceOne] with another record in its place.
@@ -29,7 +29,7 @@ import (
 type Canary[M any] struct {
 	// with fresh noise at each call (no Seeded context)
 	Fit            func(planted bool) (released M, err error)
-	Score          func(released M) float64 // higher if the canary looks to have been there
+	Score          func(released M) float64 // higher if the canary seems to have been present
 	Epsilon, Delta float64
 	FalseAlarm     float64 // in (0, 1)
 	Trainings      int     // with the canary and without it, each on average; 1000 if zero
@@ -40,22 +40,22 @@ type Canary[M any] struct {
 	Relation accountant.Relation
 }
 
-// CanaryAudit is what the trainings showed.
+// CanaryAudit is the result of an audit.
 type CanaryAudit struct {
 	Evidence
 	Claimed, Delta float64
 	Curve          []CanaryPoint
 }
 
-// CanaryPoint is one point of the trade-off between the two errors of somebody who
-// says "the canary was there" whenever the score is high.
+// CanaryPoint is one point of the trade-off between the two errors of an adversary who
+// decides "the canary was present" whenever the score is high.
 type CanaryPoint struct {
-	FalsePositive float64 // how often that is said without the canary
+	FalsePositive float64 // how often the decision is made without the canary
 	TruePositive  float64 // how often with it: as counted, with the error of counting
 	AtMost        float64 // what the claim allows
 }
 
-// Audit trains and returns what that showed. The bound on ε is wrong with probability at most
+// Audit trains and returns the result. The bound on ε is wrong with probability at most
 // FalseAlarm.
 func (c Canary[M]) Audit(tb testing.TB) CanaryAudit {
 	tb.Helper()
@@ -71,7 +71,7 @@ func (c Canary[M]) Check(tb testing.TB) {
 	}
 }
 
-// Refuted reports whether the trainings refute the claim: for proving that an
+// Refuted reports whether the trainings refute the claim. It serves to prove that an
 // audit has power.
 func (c Canary[M]) Refuted(tb testing.TB) bool {
 	tb.Helper()

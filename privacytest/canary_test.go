@@ -168,7 +168,7 @@ func mixture(c dpgm.Config) (accountant.Event, trained, error) {
 	return bill(plan), fitted(plan), nil
 }
 
-// classifier is a loop of one's own over package sgd: multinomial logistic regression,
+// classifier is a user-defined loop over package sgd: multinomial logistic regression,
 // whose first gradient is known and whose audit is therefore sharp.
 func classifier(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
@@ -386,7 +386,7 @@ func (g lyingGradients) SquaredNorms(dst []float64) {
 	}
 }
 
-// TestCanaryAuditFindsALyingNetwork: what is wrong inside somebody's network shows in a whole Fit.
+// TestCanaryAuditFindsALyingNetwork: a fault inside a user-defined network shows in a whole Fit.
 func TestCanaryAuditFindsALyingNetwork(t *testing.T) {
 	s := records.Interval(6, -1, 1)
 	liars := networks(s, lying{models.VAE{Hidden: []int{3}, Latent: 1}})

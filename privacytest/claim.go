@@ -14,23 +14,22 @@ import (
 //	privacytest.Claim[[]float64]{Run: noisyCount, D0: rows, D1: rows[1:],
 //		Epsilon: 0.5, FalseAlarm: 1e-6}.Check(t)
 //
-// The first third of the draws chooses the event that contradicts the claim most,
-// and on which of the data sets it should be the likelier one. The others,
-// which the choice has not seen, test it: each draw is from a data set chosen by a
-// coin, so that, given how often the event happened in all, how often it happened on
-// the likelier data set is binomial with a probability that the claim
-// bounds. A sound Run is refuted with probability at most FalseAlarm, whatever
-// its outputs are; one that sits exactly on its claim in the chosen event, with
-// probability FalseAlarm, neither more nor less.
+// The first third of the draws chooses the event that contradicts the claim most, and
+// the data set on which it should be likelier. The other draws test it: each draw is
+// from a data set chosen by a coin, so that, given how often the event happened in all,
+// how often it happened on the likelier data set is binomial with a probability that
+// the claim bounds. A sound Run is refuted with probability at most FalseAlarm, for any
+// outputs; one for which the claim is exact in the chosen event, with probability
+// exactly FalseAlarm.
 //
-// A claim that stands is not proven: a leak that shows in no event tried here, or
-// only on other data, is not seen. See [Replay] for what statistics cannot reach.
+// A claim that passes is not proven: a leak that shows in none of the events tried, or
+// only on other data, is not found. [Replay] finds what statistics cannot.
 //
 // Source: the conditional test of two Poisson means (Przyborowski and Wilenski 1940),
 // its ties broken by a coin as in Lehmann and Romano, "Testing Statistical
 // Hypotheses", section 4.5.
 type Claim[D any] struct {
-	// Run returns what an onlooker sees, as numbers; their number may vary. It
+	// Run returns what an observer sees, as numbers; their count may vary. It
 	// must use fresh randomness at each call (no Seeded context).
 	Run            func(data D) []float64
 	D0, D1         D
@@ -39,7 +38,7 @@ type Claim[D any] struct {
 	Samples        int     // draws from each data set, on average; 40000 if zero
 }
 
-// Evidence is what the draws say about a pair of data sets.
+// Evidence is what the draws show about a pair of data sets.
 type Evidence struct {
 	Epsilon float64 // the true ε is larger, but for the false alarm's probability
 	// the claim, if true, is seen contradicted so strongly with at most this probability
@@ -49,7 +48,7 @@ type Evidence struct {
 	Rate1 float64 // and on the other
 }
 
-// String says how the two data sets were told apart.
+// String describes how the two data sets were distinguished.
 func (e Evidence) String() string {
 	s := fmt.Sprintf("ε ≥ %.4g: %s happened at rate %.4g against %.4g", e.Epsilon, e.Event,
 		e.Rate0, e.Rate1)

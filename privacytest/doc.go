@@ -7,15 +7,15 @@
 //     again on a neighbour feeding back the same outputs, and demands that
 //     everything outside the mechanisms is the same and that no mechanism's input
 //     moved further than it declared. Deterministic, milliseconds, and by far the
-//     sharpest: it finds the missing clip, the scale taken from the data, the
-//     step that is skipped when a batch is empty.
+//     most sensitive: it finds a missing clip, a scale taken from the data, a step
+//     that is skipped when a batch is empty.
 //   - [Claim] draws from a black box on two neighbours and tries to refute a claimed
 //     (ε, δ), with a stated probability of a false alarm. It finds wrong noise.
 //   - [Canary] and [OneRun] audit whole trainings, from records to what is released: many
 //     trainings with one canary, or one training with many. They draw what could
 //     be shown beside what the accountant allows.
 //
-// [Neighbours] supplies worst-case neighbouring data sets and [Fuzz] looks for worse ones,
+// [Neighbours] supplies worst-case neighbouring data sets and [Fuzz] searches for worse ones,
 // [GoodnessOfFit] tests samplers, and [Seeded] makes a run repeatable. A run under Seeded or Replay
 // is marked on its ledger: "deterministic test noise: not private".
 package privacytest

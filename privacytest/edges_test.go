@@ -1,6 +1,7 @@
 package privacytest_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -13,7 +14,14 @@ import (
 // TestAlgorithmsAtChunkEdges replays runs over more records than any chunk holds, whose difference
 // lies where chunks meet: one place for each algorithm and relation, another one for the next; all
 // of them in an audit.
-func TestAlgorithmsAtChunkEdges(t *testing.T) {
+func TestAlgorithmsAtChunkEdges(t *testing.T) { replayAtEdges(t, 0) }
+
+// TestAlgorithmsAtChunkEdgesByPerson: the same where a person of up to three rows comes, goes or is
+// replaced, of those that take persons.
+func TestAlgorithmsAtChunkEdgesByPerson(t *testing.T) { replayAtEdges(t, 3) }
+
+// replayAtEdges replays records, or persons of at most so many rows.
+func replayAtEdges(t *testing.T, most int) {
 	be := device.CPUWith(1)
 	cases := append(replayed[:len(replayed):len(replayed)], []struct {
 		name   string
@@ -21,6 +29,7 @@ func TestAlgorithmsAtChunkEdges(t *testing.T) {
 		fit    func(records.Schema, accountant.Budget) fitting
 	}{
 		{"kmeans", records.Interval(3, 0, 1), fitCentres},
+		{"gan, marginals", mixedTable(), fitGANMarginals},
 		{"kmeans of sets", records.Sets(5, 3), fitCentres},
 		{"sgd", records.Binary(6), func(records.Schema, accountant.Budget) fitting {
 			cfg := briefly(2)
@@ -35,10 +44,14 @@ func TestAlgorithmsAtChunkEdges(t *testing.T) {
 		if c.name == "merf, sets in a stream" || c.name == "mix" && c.schema.Classes() == 0 {
 			continue // thousands of pieces of one record each
 		}
+		if most > 0 && !slices.Contains(append(byPerson, "kmeans of sets", "sgd"), c.name) {
+			continue
+		}
 		for _, r := range relations {
 			t.Run(c.name+" "+r.String(), func(t *testing.T) {
-				run := c.fit(c.schema, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r})
-				for i, p := range privacytest.Edges(t, c.schema, r, 1) {
+				s := c.schema.ByPerson(most)
+				run := c.fit(s, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r})
+				for i, p := range privacytest.Edges(t, s, r, 1) {
 					if !auditing() && i != turn%9 {
 						continue
 					}

@@ -99,7 +99,7 @@ func ExampleCanary() {
 				}
 				return out.([]float64)[0], nil
 			},
-			// higher if the canary looks to have been there
+			// higher if the canary seems to have been present
 			Score:      func(total float64) float64 { return total },
 			Epsilon:    2,
 			Delta:      1e-5,

@@ -10,9 +10,9 @@ import (
 // GoodnessOfFit tests that draws follow a law, by the largest distance between the
 // empirical and the stated distribution function.
 //
-// A right sampler fails with probability at most FalseAlarm, for any law,
-// continuous or not (Dvoretzky, Kiefer and Wolfowitz 1956 with the constant of
-// Massart 1990).
+// A correct sampler fails with probability at most FalseAlarm, for any distribution,
+// continuous or not (Dvoretzky, Kiefer and Wolfowitz 1956 with the constant of Massart
+// 1990).
 type GoodnessOfFit struct {
 	Draw       func() float64
 	CDF        func(x float64) float64 // P(X ≤ x)
@@ -36,9 +36,9 @@ func (g GoodnessOfFit) Rejected(tb testing.TB) bool {
 	return d > limit
 }
 
-// CheckWithPower is Check, and demands besides that the same test rejects the
-// law with its scale (about zero) wrong by ×0.7 and by ×1.3: a test that would
-// accept those shows nothing.
+// CheckWithPower is Check, and also requires that the same test rejects the
+// distribution with its scale (about zero) multiplied by 0.7 and by 1.3, which proves
+// that the test has power.
 func (g GoodnessOfFit) CheckWithPower(tb testing.TB) {
 	tb.Helper()
 	g.Check(tb)
@@ -77,7 +77,7 @@ func (g GoodnessOfFit) distance(tb testing.TB) (d, limit float64) {
 	return d, math.Sqrt(math.Log(2/g.FalseAlarm) / (2 * float64(n)))
 }
 
-// NormalCDF is the distribution function of N(0, std²).
+// NormalCDF returns the distribution function of N(0, std²).
 func NormalCDF(std float64) func(float64) float64 {
 	return func(x float64) float64 { return math.Erfc(-x/(std*math.Sqrt2)) / 2 }
 }

@@ -226,7 +226,7 @@ func (f *freezer) unreadable(out *frozen, v reflect.Value) {
 			"a channel, whose contents cannot be read without taking them: return what it carries"
 		out.leaf = fmt.Sprint(v.UnsafePointer())
 	default:
-		out.opaque = "an unsafe pointer, of which nobody knows what it points at"
+		out.opaque = "an unsafe pointer, whose target is unknown"
 		out.leaf = fmt.Sprint(v.UnsafePointer())
 	}
 }

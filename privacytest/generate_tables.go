@@ -23,6 +23,9 @@ func (g *generator) frame(rows []row) (records.Data, error) {
 			}
 		}
 		for _, block := range blocks {
+			if block.Part != 0 {
+				continue // it follows from the moment
+			}
 			cells[block.Column] = cell(columns[block.Column], block, r.values[block.Offset:][:block.Width])
 		}
 		if err := b.Append(cells...); err != nil {

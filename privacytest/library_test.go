@@ -74,7 +74,8 @@ func training(cfg sgd.Config, network func() (models.Network, error)) fitting {
 	}
 }
 
-func TestTrainingUnderReplay(t *testing.T) {
+// trainings are loops over networks and clipping policies of every kind.
+func trainings() []trainingCase {
 	be := device.CPUWith(1)
 	fixed := sgd.Config{ClipNorm: 0.5, SamplingProbability: 0.6, Steps: 3, NoiseMultiplier: 1,
 		NominalBatch: 4,
@@ -93,12 +94,7 @@ func TestTrainingUnderReplay(t *testing.T) {
 			return models.VAE{Hidden: []int{5}, Latent: 2}.New(be, v, 1)
 		}
 	}
-	for _, c := range []struct {
-		name    string
-		schema  records.Schema
-		cfg     sgd.Config
-		network func() (models.Network, error)
-	}{
+	return []trainingCase{
 		{"VAE", records.Binary(6), fixed, vae(models.Visible{Dim: 6})},
 		{"VAE in micro-batches", records.BinaryImage(2, 3), small, vae(models.Visible{Dim: 6})},
 		{"Gaussian VAE", records.Interval(4, -1, 1), fixed,
@@ -126,7 +122,18 @@ func TestTrainingUnderReplay(t *testing.T) {
 				n, err := models.MLP{}.Critic(be, 4, 2, models.Hinge, 1)
 				return recordCritic{n}, err
 			}},
-	} {
+	}
+}
+
+type trainingCase struct {
+	name    string
+	schema  records.Schema
+	cfg     sgd.Config
+	network func() (models.Network, error)
+}
+
+func TestTrainingUnderReplay(t *testing.T) {
+	for _, c := range trainings() {
 		for _, r := range relations {
 			t.Run(c.name+" "+r.String(), func(t *testing.T) {
 				replayAll(t, c.schema, r, training(c.cfg, c.network))

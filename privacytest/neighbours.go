@@ -17,19 +17,23 @@ type Pair struct {
 	Data, Neighbour records.Data
 }
 
-// Neighbours returns pairs of neighbouring data sets that are bad cases for a
-// schema: no records at all, few, many, equal ones; and a record that comes,
-// goes or changes and is as extreme as the schema lets it be, or worse: not a number,
-// infinite, −0, far out of bounds, with the heaviest or no items, with a label that does
-// not exist. All such values may occur, because records are clamped when they
-// are read, not when they are made.
+// Neighbours returns pairs of neighbouring data sets that are hard cases for a schema:
+// none, few, many or equal records; and an added, removed or changed record that is as
+// extreme as the schema permits, or more: not a number, infinite, −0, far out of bounds,
+// with the heaviest or no items, with a label that does not exist. All such values may
+// occur, because records are clamped when they are read, not when they are made.
 //
 // Under AddOrRemoveOne the neighbour has one record more, under ReplaceOne one of its records
 // differs: the last one, or the first, or one in the middle. n bounds the common records; the same
-// seed gives the same pairs. Code that works through many records in chunks wants [Edges] besides.
+// seed gives the same pairs. Of persons (records.Schema.ByPerson) it is a whole person, with one
+// row or many, that comes, goes or changes. Code that works through many records in chunks wants
+// [Edges] besides.
 func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, seed uint64) []Pair {
 	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}
+	if s.RowsPerPerson() > 0 {
+		return g.personPairs(r, n)
+	}
 	var pairs []Pair
 	for _, base := range g.bases(n) {
 		size := len(base.rows)
@@ -67,6 +71,9 @@ func Edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64) 
 	edges := chunkEdges()
 	for i := range edges[len(edges)-1] + 3 {
 		base.rows = append(base.rows, list[i%distinct])
+	}
+	if s.RowsPerPerson() > 0 {
+		return g.personEdges(r, base)
 	}
 	odd := namedRow{"the heaviest record", g.heaviest()}
 	places := []int{0, 1000, len(base.rows)}

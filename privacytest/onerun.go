@@ -12,8 +12,8 @@ import (
 
 // OneRun audits a whole training from a single run. Canaries are planted, each with
 // probability one half and independently; Train trains on the planted ones (and
-// whatever else) and returns a score for every canary, high if it looks as if it
-// had been there. The highest Guesses/2 scores are then called in and the lowest out.
+// whatever else) and returns a score for every canary, high if it seems to have been
+// present. The highest Guesses/2 scores are then guessed "in" and the lowest "out".
 //
 // A training that is (ε, δ)-private under add/remove makes many right guesses with
 // known small probability only, which gives a lower bound on ε.
@@ -26,7 +26,7 @@ type OneRun struct {
 	FalseAlarm float64 // no bound is possible unless it is well above 2·Canaries·Delta
 }
 
-// Audit is what one run showed.
+// Audit is the result of one run.
 type Audit struct {
 	Epsilon float64 // lower bound, wrong with probability FalseAlarm
 	Correct int

@@ -12,40 +12,38 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Replay compares a computation on a data set with the same computation on a
-// neighbour, given that every mechanism answered the same.
+// Replay compares a computation on a data set with the same computation on a neighbour,
+// given that every mechanism returned the same outputs.
 //
 // Differential privacy composes because, once the mechanisms' outputs are fixed,
-// everything else is a function of public things. That is a property which can
-// be tested exactly: the run on Data is recorded, the run on Neighbour is fed the
-// recorded outputs, and then ledger lines, samples' probabilities, noise scales, shapes,
-// the order of calls, errors, panics and whatever Run returns as visible must be
-// identical, and each mechanism's inputs at most as far apart as declared. Where
-// the row that was added or replaced is not in a step's sample, the step's inputs
-// must be the same: what amplifies privacy by sampling may look at nothing but the
-// sample, be it a Poisson sample or a subset.
+// everything else is a function of public values. This property can be tested exactly:
+// the run on Data is recorded, the run on Neighbour is fed the recorded outputs, and
+// then ledger lines, samples' probabilities, noise scales, shapes, the order of calls,
+// errors, panics and whatever Run returns as visible must be identical, and each
+// mechanism's inputs at most as far apart as declared. Where the row that was added or
+// replaced is not in a step's sample, the step's inputs must be the same: amplification
+// by sampling requires that a step reads only its sample, a Poisson sample or a subset.
 //
-// What is compared is everything or the test fails. Visible values are copied as soon as Run
+// Either everything is compared or the test fails. Visible values are copied as soon as Run
 // returns, unexported fields, maps, interfaces and what slices hold beyond their length included; a
 // function, a channel or an unsafe pointer that is not the same object in both runs is reported as
 // something that cannot be compared. Of the ledger its whole state is compared: unit, marks,
 // entries, child ledgers with theirs, and the guarantee that it states.
 //
 // Under add/remove let Neighbour be Data with one record more, under replace-one let them differ in
-// one row; [Neighbours] and [Edges] do so. Which row that is Replay finds out itself where D is a
-// slice or records.Data, and draws samples that agree on all others (see [Seeded]). For any other D
-// a record that comes must be the last one, and under replace-one Changed must say which rows
-// differ.
+// one row; [Neighbours] and [Edges] do so. If D is a slice or records.Data, Replay finds the row
+// itself and draws samples that agree on all others (see [Seeded]). For any other D an added record
+// must be the last one, and under replace-one Changed must list the rows that differ.
 type Replay[D any] struct {
-	// Run is the computation. visible is everything that leaves it besides the
-	// ledger: parameters, samples, progress, log lines. It is compared by value, and
-	// so is the error.
+	// Run is the computation. visible is everything that it releases besides the ledger:
+	// parameters, samples, progress, log lines. It is compared by value, and so is the
+	// error.
 	Run func(ctx context.Context, ledger *accountant.Ledger,
 		data D) (visible any, err error)
 	Budget          accountant.Budget
 	Data, Neighbour D
-	// Seeds is how many different seeds are tried; 3 if zero. Branches that only
-	// some samples take need some luck to be seen.
+	// Seeds is how many different seeds are tried; 3 if zero. Branches that only some
+	// samples take may need more seeds.
 	Seeds int
 	// Changed are the numbers of the rows in which Data and Neighbour differ, under replace-one, where
 	// D is neither a slice nor records.Data.
@@ -60,8 +58,8 @@ func (r Replay[D]) Check(tb testing.TB) {
 	}
 }
 
-// Findings returns what tells the neighbours apart: nothing, if the computation
-// is sound as far as these neighbours can show.
+// Findings returns what distinguishes the neighbours; it is empty if the computation is
+// sound as far as these neighbours can show.
 //
 // Where samples are drawn, further seeds are tried until some sample has left the changed row
 // out, up to mostSeeds: only then can it be seen whether a step looks at more than its sample.
@@ -148,7 +146,11 @@ type result struct {
 }
 
 func (r Replay[D]) once(t *tape, data D) (res result) {
-	ledger := accountant.NewLedger(r.Budget)
+	unit := records.UnitRecord
+	if d, ok := any(data).(records.Data); ok {
+		unit = records.UnitOf(d)
+	}
+	ledger := accountant.NewLedger(r.Budget, accountant.WithUnit(unit))
 	var visible any
 	defer func() {
 		p := recover()

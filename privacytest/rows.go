@@ -3,6 +3,7 @@ package privacytest
 import (
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
@@ -67,6 +68,9 @@ func rowsOf(d any) ([]frozen, bool) {
 }
 
 func recordRows(d records.Data) []frozen {
+	if p, ok := records.AsPersons(d); ok {
+		return personRows(p)
+	}
 	var b device.Batch
 	rows := make([]frozen, d.Len())
 	for i := range rows {
@@ -86,6 +90,19 @@ func recordRows(d records.Data) []frozen {
 		rows[i] = freeze(row)
 	}
 	return rows
+}
+
+// personRows freezes all rows of each person.
+func personRows(p *records.Persons) []frozen {
+	all := recordRows(p.Rows())
+	persons := make([]frozen, p.Len())
+	for i := range persons {
+		lo, hi := p.Span(i)
+		for row := lo; row < hi; row++ {
+			persons[i].add(strconv.Itoa(row-lo), all[row])
+		}
+	}
+	return persons
 }
 
 // numbering gives every row a number that it has in both data sets: that of the smaller one, and

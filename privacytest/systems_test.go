@@ -240,11 +240,17 @@ func fitMerfStream(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-// one streams sets record by record.
+// one streams sets record by record, or persons one by one.
 func one(data records.Data) iter.Seq2[records.Data, error] {
 	return func(yield func(records.Data, error) bool) {
 		for i := range data.Len() {
-			if !yield(data.(*records.SetTable).Slice(i, i+1), nil) {
+			var piece records.Data
+			if p, ok := records.AsPersons(data); ok {
+				piece = records.WithPart(p.Slice(i, i+1), i, 1000)
+			} else {
+				piece = data.(*records.SetTable).Slice(i, i+1)
+			}
+			if !yield(piece, nil) {
 				return
 			}
 		}

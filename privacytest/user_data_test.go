@@ -68,7 +68,7 @@ func (f foreign) with(v float32, label int32, set ...uint32) foreign {
 	return f
 }
 
-// TestForeignRecordsUnderReplay: records outside their schema, from somebody else's type, neither
+// TestForeignRecordsUnderReplay: records outside their schema, from a user-defined type, neither
 // stop a run nor move anything farther than declared.
 func TestForeignRecordsUnderReplay(t *testing.T) {
 	be := device.CPUWith(1)

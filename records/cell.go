@@ -29,8 +29,16 @@ type cellCode struct {
 	scale         float64 // what is divided by: the span, or log(1 + span)
 	decimals      decimals
 	levels        uint16
-	other         uint16 // code that an unknown level becomes
-	absent        uint16 // code that a missing level becomes
+	other         uint16    // code that an unknown level becomes
+	absent        uint16    // code that a missing level becomes
+	tick          *tickCode // of a column that is held in ticks
+	parts         []partCode
+}
+
+// partCode is where a part of the date is encoded.
+type partCode struct {
+	part          CalendarParts
+	offset, width int
 }
 
 func newCellCode(c Column, offset int) cellCode {
@@ -38,6 +46,12 @@ func newCellCode(c Column, offset int) cellCode {
 		logarithmic: c.logarithmic, scale: c.hi - c.lo, levels: uint16(len(c.levels))}
 	if c.logarithmic {
 		k.scale = math.Log1p(c.hi - c.lo)
+	}
+	if k.tick = newTickCode(c); k.tick != nil {
+		k.scale = float64(k.tick.last)
+		if c.logarithmic {
+			k.scale = math.Log1p(k.scale)
+		}
 	}
 	k.decimals = decimalsFor(k.scale)
 	switch {
@@ -51,11 +65,31 @@ func newCellCode(c Column, offset int) cellCode {
 		k.absent = missingLevel
 		k.width = 2
 	}
-	if c.kind == CategoricalColumn {
+	if c.kind == CategoricalColumn || c.kind == HashedColumn {
 		k.oneHot = true
 		k.width += len(c.levels) - 1
 	}
+	for at, w := offset+k.width, 0; w < len(partWidths); w++ {
+		if c.parts&partWidths[w].part == 0 {
+			continue
+		}
+		p := partCode{partWidths[w].part, at, partWidths[w].width}
+		if c.missing {
+			p.width++
+		}
+		at += p.width
+		k.parts = append(k.parts, p)
+	}
 	return k
+}
+
+// total is the width of all blocks of a column.
+func (k *cellCode) total() int {
+	n := k.width
+	for _, p := range k.parts {
+		n += p.width
+	}
+	return n
 }
 
 // number is a raw number inside the schema: clamped, rounded where the column is
@@ -72,6 +106,20 @@ func (k *cellCode) number(v float64) float64 {
 		v = math.Round(v)
 	}
 	return v + 0 // no minus zero
+}
+
+// tickOf is a raw tick inside the schema, and missingTick exactly for a missing value that is one
+// of its own.
+func (k *cellCode) tickOf(v int64) int64 {
+	switch {
+	case k.kind == IdentifierColumn:
+		return v
+	case v != missingTick && v != unreadableTick:
+		return k.tick.within(v)
+	case k.missing:
+		return missingTick
+	}
+	return 0
 }
 
 // level is a raw code inside the schema: one of the levels, or missingLevel
@@ -103,6 +151,25 @@ func (k *cellCode) encodeNumber(row []float32, v float64) {
 	row[k.offset] = k.position(v)
 }
 
+// encodeTick writes the coordinates of a raw tick into a row that is zero.
+func (k *cellCode) encodeTick(row []float32, v int64) {
+	if v = k.tickOf(v); v == missingTick {
+		row[k.offset+1] = 1
+		for _, p := range k.parts {
+			row[p.offset+p.width-1] = 1
+		}
+		return
+	}
+	if k.logarithmic {
+		row[k.offset] = float32(math.Log1p(float64(v)) / k.scale)
+	} else {
+		row[k.offset] = float32(float64(v) / k.scale)
+	}
+	for _, p := range k.parts {
+		row[p.offset+partOf(k.tick.moment(v), p.part)] = 1
+	}
+}
+
 // encodeLevel writes the coordinates of a raw level into a row that is zero.
 func (k *cellCode) encodeLevel(row []float32, code uint16) {
 	code = k.level(code)
@@ -127,6 +194,30 @@ func (k *cellCode) decodeNumber(row []float32) float64 {
 		return k.number(decimalsFor((1 + grown) * k.scale).round(k.lo + grown))
 	}
 	return k.number(k.decimals.round(k.lo + u*k.scale))
+}
+
+// decodeTick is the tick that coordinates stand for.
+func (k *cellCode) decodeTick(row []float32) int64 {
+	if k.missing && row[k.offset+1] > 0.5 {
+		return missingTick
+	}
+	v := unit(row[k.offset]) * k.scale
+	if k.logarithmic {
+		v = math.Expm1(v)
+	}
+	at := k.tick.within(saturated(math.Round(v)))
+	if len(k.parts) == 0 {
+		return at
+	}
+	m, to := k.tick.moment(at), k.tick.moment(k.tick.last)
+	for _, p := range k.parts {
+		stated := row[p.offset : p.offset+p.width]
+		if k.missing {
+			stated = stated[:p.width-1]
+		}
+		m = moved(m, p.part, largest(stated), k.tick.from, to)
+	}
+	return k.tick.within(k.tick.ofTime(m))
 }
 
 // decodeLevel is the level that coordinates stand for.

@@ -11,8 +11,8 @@ import (
 // maxDefects is how many defects are reported one by one.
 const maxDefects = 20
 
-// Defect is one place where a record is not in the schema. It names the place
-// and what is wrong there, never the value.
+// Defect is one place where a record violates the schema. It names the place and the
+// defect, never the value.
 type Defect struct {
 	Row     int // counted from 0
 	Column  int // counted from 0, of a table among the columns of its schema; -1 for the label
@@ -49,15 +49,14 @@ func (d *defects) err() error {
 	return errors.Join(errs...)
 }
 
-// Check is the strict test that the data's owner may run before handing records
-// over: it reports values that are not numbers, values and labels outside the
-// schema, items outside the universe and rows that are too long. Algorithms do
-// not run it; they read the same records clamped.
+// Check is a strict test that the data's owner may run beforehand: it reports values
+// that are not numbers, values and labels outside the schema, items outside the
+// universe, rows that are too long, and rows of a table that break one of the schema's
+// constraints. Algorithms do not call it; they read the records clamped.
 //
-// Guarantee: none. Its answer depends on the records and is not private: show it
-// to nobody but their owner.
-// Errors: *[Defect], the first twenty joined, and how many more there are;
-// *[param.Error] for no data. No error carries a record's value.
+// Guarantee: none. Its result depends on the records and is not private: show it only
+// to their owner. Errors: *[Defect], the first twenty joined, and how many more there
+// are; *[param.Error] for no data. No error carries a record's value.
 func Check(d Data) error {
 	if err := given("records.Check", d); err != nil {
 		return err
@@ -168,7 +167,7 @@ func (d *defects) blocks(values []float32, row int, s Schema) {
 		case block.OneHot && (sum != 1 || slices.Max(at) != 1):
 			d.add(row, block.Column, "not one level")
 		case !block.OneHot && block.Width == 2 && at[1] != 0 && (at[1] != 1 || at[0] != 0):
-			d.add(row, block.Column, "a missing value that has one")
+			d.add(row, block.Column, "a missing value with a value")
 		}
 	}
 }

@@ -77,6 +77,8 @@ func ReadCIFAR(r io.Reader, form CIFARForm, s Schema, limits ...Limits) (*Table,
 
 // OpenCIFAR is [ReadCIFAR] on files, such as the five that CIFAR-10 is trained on, one after
 // another.
+//
+// Errors: those of [ReadCIFAR] and of the file system.
 func OpenCIFAR(form CIFARForm, s Schema, paths []string, limits ...Limits) (*Table, error) {
 	return withFiles(paths, nil, func(files []io.Reader) (*Table, error) {
 		return readCIFAR(files, form, s, limits)

@@ -9,21 +9,19 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// ErrData is returned where data fail while they are read; see [Failed]. It says nothing else
-// about them.
+// ErrData is returned if data fail while they are read; see [Failed]. It gives no details,
+// which would be private.
 var ErrData = errors.New("the data set failed while it was read")
 
-// Clamped is d where its type is this package's own, and otherwise the same records with the
-// promise of [Data] kept for them: whatever d hands out is moved into the schema, values and items
-// as when they are read, labels that do not exist to the first class. A private algorithm whose
-// sensitivity rests on records lying in their schema reads them through this, since any package may
-// implement Data.
+// Clamped returns d if its type is from this package, and otherwise a wrapper that enforces the
+// contract of [Data]: values and items that d returns are clamped into the schema as when they are
+// read, and invalid labels become the first class. Private algorithms whose sensitivity depends on
+// the schema read records through Clamped, since Data may be user-defined.
 //
-// Schema and length are asked for once. Where d fails to hand out a batch, by a panic, by
-// runtime.Goexit or in a shape that is not asked for, each of its rows is read once more, by
-// itself, and the rows that fail again become neutral: those of value zero, moved into the schema,
-// those without items, and of the first class. So a record that cannot be read moves no other one,
-// if d treats each row by itself. [Failed] reports every failure.
+// Schema and length are read once. If d fails to return a batch, by a panic, by runtime.Goexit or
+// with a wrong shape, each of its rows is read again separately, and rows that fail again become
+// neutral: zeros clamped into the schema, empty sets, and the first class. So an unreadable record
+// does not affect others if d treats each row separately. [Failed] reports every failure.
 func Clamped(d Data) Data {
 	if d == nil {
 		return nil
@@ -31,14 +29,14 @@ func Clamped(d Data) Data {
 	return guard(d, false)
 }
 
-// Guarded is [Clamped] for algorithms whose sensitivity rests on no value, such as those that clip
-// what they add up: the values of dense records stay what d hands out, NaN among them. Shapes,
-// labels, items and failures are as with Clamped; dense rows that fail are zero.
+// Guarded is [Clamped] for algorithms whose sensitivity does not depend on values, such as those
+// that clip what they add: values of dense records are passed on unchanged, including NaN. Shapes,
+// labels, items and failures are handled as by Clamped; dense rows that fail are zero.
 func Guarded(d Data) Data { return guard(d, true) }
 
 func guard(d Data, anyValue bool) Data {
 	switch own := d.(type) {
-	case *Table, *SetTable, *Frame, *MappedSets, nil:
+	case *Table, *SetTable, *Frame, *MappedSets, *Persons, nil:
 		return d
 	case *clamped:
 		if anyValue || !own.anyValue {
@@ -59,9 +57,9 @@ func guard(d Data, anyValue bool) Data {
 	return c
 }
 
-// Failed reports whether data that [Clamped] or [Guarded] returned have failed to hand out records
-// as they promise, or the reader of [MappedSets] has failed to read. It says nothing about which
-// records, or about their values.
+// Failed reports whether data returned by [Clamped] or [Guarded] have violated the contract of
+// [Data], or the reader of [MappedSets] has failed. It does not reveal which records, or their
+// values.
 func Failed(d Data) bool {
 	switch own := d.(type) {
 	case *clamped:
@@ -88,7 +86,7 @@ type clamped struct {
 func (c *clamped) Schema() Schema { return c.schema }
 func (c *clamped) Len() int       { return c.rows }
 
-// Unit is that of the data.
+// Unit returns the unit of the data.
 func (c *clamped) Unit() string { return c.unit }
 
 // try notes that the data do not come back.

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// mined is sound data of which one row ends whoever reads it.
+// mined is sound data of which one row panics when it is read.
 type mined struct {
 	wild
 	bad int32

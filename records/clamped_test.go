@@ -44,7 +44,7 @@ func (w wild) Range(lo, hi int, b *device.Batch) {
 	w.Gather(rows, b)
 }
 
-// TestClampedKeepsThePromise for data of somebody else's type, and leaves others alone.
+// TestClampedKeepsThePromise for data of a user-defined type, and leaves others alone.
 func TestClampedKeepsThePromise(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	table, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),

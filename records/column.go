@@ -4,26 +4,32 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
-// ColumnKind says what the values of one column of a table are.
+// ColumnKind is the kind of values of one column of a table.
 type ColumnKind int
 
-// The kinds of column. The zero kind is none of them.
+// The kinds of column. The zero kind is invalid.
 const (
 	NumericColumn     ColumnKind = iota + 1 // a real number between public bounds
 	IntegerColumn                           // a whole number between public bounds
-	OrdinalColumn                           // one of some levels, in order
-	CategoricalColumn                       // one of some levels, without an order
+	OrdinalColumn                           // one of several levels, in order
+	CategoricalColumn                       // one of several levels, without an order
 	FlagColumn                              // one of two levels
 	LabelColumn                             // the class of the record
-	TargetColumn                            // the number that is to be predicted
+	TargetColumn                            // the number to be predicted
+	DatetimeColumn                          // a moment between public bounds
+	DurationColumn                          // a length of time between public bounds
+	HashedColumn                            // any text, as one of some public buckets
+	IdentifierColumn                        // a name of the record, never read and made afresh
 	columnKindEnd                           // one past the last kind
 )
 
 // String is also the type in a schema's JSON form.
 func (k ColumnKind) String() string {
-	names := [...]string{"numeric", "integer", "ordinal", "categorical", "flag", "label", "target"}
+	names := [...]string{"numeric", "integer", "ordinal", "categorical", "flag", "label", "target",
+		"datetime", "duration", "hashed", "identifier"}
 	if k >= NumericColumn && k < columnKindEnd {
 		return names[k-NumericColumn]
 	}
@@ -32,15 +38,18 @@ func (k ColumnKind) String() string {
 
 // hasLevels reports whether values are names rather than numbers.
 func (k ColumnKind) hasLevels() bool {
-	return k == OrdinalColumn || k == CategoricalColumn || k == FlagColumn || k == LabelColumn
+	return k == OrdinalColumn || k == CategoricalColumn || k == FlagColumn || k == LabelColumn ||
+		k == HashedColumn
 }
+
+// encoded reports whether a column is part of the encoded vector.
+func (k ColumnKind) encoded() bool { return k != LabelColumn && k != IdentifierColumn }
 
 // Column is the public description of one column of a table: its name, its kind,
 // and the bounds or the levels of its values. It is an immutable value.
 //
 // Everything in it is declared from knowledge of the domain, never read from the
-// records. Constructors only record what they are given; [NewSchema] says what is
-// wrong with it.
+// records. Constructors do not validate; [NewSchema] reports mistakes.
 type Column struct {
 	kind        ColumnKind
 	name        string
@@ -50,70 +59,84 @@ type Column struct {
 	other       string // "" where none is declared
 	missing     bool
 	aliases     []alias // ordered by text
+
+	least, most int64         // bounds of whole numbers, and of durations in nanoseconds
+	from, to    time.Time     // bounds of a datetime
+	step        time.Duration // precision of datetimes and durations
+	parts       CalendarParts
+	known       []string // texts that stand for the buckets they fall into
+	rule        IdentifierRule
 }
 
 // alias is another way in which files write a level.
 type alias struct{ text, level string }
 
-// Numeric is a column of real numbers. They are clamped to the public bounds
-// [lo, hi]; what is not a number, or missing, is the lower bound unless
-// [Column.WithMissing] gives it a place of its own.
+// Numeric returns a column of real numbers. They are clamped to the public bounds [lo,
+// hi]. Missing values and values that are not numbers become the lower bound, unless
+// [Column.WithMissing] adds a missing value.
 func Numeric(name string, lo, hi float64) Column {
 	return Column{kind: NumericColumn, name: name, lo: lo, hi: hi}
 }
 
-// Integer is a column of whole numbers from lo to hi: other numbers are rounded
-// to the nearest, and what holds for [Numeric] holds here.
+// Integer returns a column of whole numbers from lo to hi: other numbers are rounded to
+// the nearest. Otherwise it is like [Numeric]. Where a bound is beyond 2^53, the largest number up
+// to which float64 holds all whole numbers, values are held as int64: they are read and written
+// exactly, see [Frame.Whole].
 func Integer(name string, lo, hi int) Column {
-	return Column{kind: IntegerColumn, name: name, lo: float64(lo), hi: float64(hi)}
+	return Column{kind: IntegerColumn, name: name}.withWhole(int64(lo), int64(hi))
 }
 
-// Ordinal is a column of levels whose order means something. It is encoded as one
+// withWhole sets the bounds of whole numbers.
+func (c Column) withWhole(lo, hi int64) Column {
+	c.least, c.most, c.lo, c.hi = lo, hi, float64(lo), float64(hi)
+	return c
+}
+
+// Ordinal returns a column of ordered levels. It is encoded as one
 // number, the levels evenly spaced.
 func Ordinal(name string, levels ...string) Column {
 	return Column{kind: OrdinalColumn, name: name, levels: slices.Clone(levels)}
 }
 
-// Categorical is a column of levels without an order, encoded one-hot. A value
-// that is none of them becomes the level that [Column.WithOther] declares, else
-// a missing value where [Column.WithMissing] makes room for one, else the first
-// level.
+// Categorical returns a column of levels without an order, encoded one-hot. An unknown
+// value becomes the level declared by [Column.WithOther], or else a missing value if
+// [Column.WithMissing] adds one, or else the first level.
 func Categorical(name string, levels ...string) Column {
 	return Column{kind: CategoricalColumn, name: name, levels: slices.Clone(levels)}
 }
 
-// Flag is a column of two levels, encoded as one number: no is 0 and yes is 1.
+// Flag returns a column of two levels, encoded as one number: no is 0 and yes is 1.
 func Flag(name, no, yes string) Column {
 	return Column{kind: FlagColumn, name: name, levels: []string{no, yes}}
 }
 
-// Label is the column of the class. Its levels become the class names of the
-// schema; it is no part of the encoded vector.
+// Label returns the column of the class. Its levels become the class names of the
+// schema; it is not part of the encoded vector.
 func Label(name string, levels ...string) Column {
 	return Column{kind: LabelColumn, name: name, levels: slices.Clone(levels)}
 }
 
-// Target is a numeric column that is to be predicted from the others. It is
-// encoded like any [Numeric] one; [Schema.Target] says which it is.
+// Target returns a numeric column to be predicted from the others. It is encoded like
+// [Numeric]; [Schema.Target] returns its position.
 func Target(name string, lo, hi float64) Column {
 	return Column{kind: TargetColumn, name: name, lo: lo, hi: hi}
 }
 
-// WithMissing makes a missing value one of its own: one more level of a
-// categorical column, and one more coordinate, 0 or 1, of any other.
+// WithMissing adds a missing value: one more level of a categorical column, and one
+// more coordinate, 0 or 1, of any other.
 func (c Column) WithMissing() Column {
 	c.missing = true
 	return c
 }
 
-// WithOther declares the level that a value which is none of the levels becomes.
+// WithOther declares the level that unknown values become.
 func (c Column) WithOther(level string) Column {
 	c.other = level
 	return c
 }
 
-// WithAlias declares other texts by which files name a level. Only reading knows
-// of them: a level is written by its own name.
+// WithAlias declares other texts for a level in files. They are used for reading only:
+// a level is written by its own name.
 func (c Column) WithAlias(level string, texts ...string) Column {
 	c.aliases = slices.Clone(c.aliases)
 	for _, t := range texts {
@@ -131,14 +154,23 @@ func (c Column) Logarithmic() Column {
 	return c
 }
 
-// WithBounds returns the column of numbers between other public bounds.
+// WithBounds returns the column of numbers between other public bounds. Those of datetimes are in
+// seconds since 1970, and those of durations in seconds; both stay on the grid of their precision.
 func (c Column) WithBounds(lo, hi float64) Column {
+	switch c.kind {
+	case IntegerColumn:
+		c.least, c.most = saturated(lo), saturated(hi)
+	case DatetimeColumn:
+		return c.withTimes(momentOf(lo), momentOf(hi))
+	case DurationColumn:
+		return c.withDurations(time.Duration(saturated(lo*1e9)), time.Duration(saturated(hi*1e9)))
+	}
 	c.lo, c.hi = lo, hi
 	return c
 }
 
-// WithLevels returns the column with other levels. Of the other level and the
-// aliases those stay whose level does.
+// WithLevels returns the column with other levels. The other level and aliases are kept
+// if their level is.
 func (c Column) WithLevels(levels ...string) Column {
 	c.levels = slices.Clone(levels)
 	c.aliases = slices.DeleteFunc(slices.Clone(c.aliases), func(a alias) bool {
@@ -150,45 +182,56 @@ func (c Column) WithLevels(levels ...string) Column {
 	return c
 }
 
-// WithoutMissing returns the column in which a missing value is none of its own.
+// WithoutMissing returns the column without a missing value.
 func (c Column) WithoutMissing() Column {
 	c.missing = false
 	return c
 }
 
-// Name is the column's name.
+// Name returns the column's name.
 func (c Column) Name() string { return c.name }
 
-// Kind is what the column's values are.
+// Kind returns the kind of the column's values.
 func (c Column) Kind() ColumnKind { return c.kind }
 
-// IsNumber reports whether the column holds numbers rather than levels.
-func (c Column) IsNumber() bool {
-	return c.kind == NumericColumn || c.kind == IntegerColumn || c.kind == TargetColumn
-}
+// IsNumber reports whether the column holds numbers, moments or lengths of time, rather than levels
+// or identifiers.
+func (c Column) IsNumber() bool { return !c.kind.hasLevels() && c.kind != IdentifierColumn }
 
-// Bounds are the smallest and the largest value of a number, 0 and 0 for levels.
+// Bounds returns the smallest and the largest value of a number, 0 and 0 for levels. Moments are
+// seconds since 1970, and lengths of time are seconds.
 func (c Column) Bounds() (lo, hi float64) { return c.lo, c.hi }
 
-// Levels are the names of the levels in their order, nil for numbers.
+// Levels returns the names of the levels in their order, nil for numbers.
 func (c Column) Levels() []string { return slices.Clone(c.levels) }
 
-// Other is the level declared by [Column.WithOther], or "".
+// Other returns the level declared by [Column.WithOther], or "".
 func (c Column) Other() string { return c.other }
 
-// HasMissing reports whether a missing value is one of its own.
+// HasMissing reports whether the column has a missing value.
 func (c Column) HasMissing() bool { return c.missing }
 
 // IsLogarithmic reports whether the numbers are encoded by their logarithm.
 func (c Column) IsLogarithmic() bool { return c.logarithmic }
 
-// String is the column in words, for a person who reviews a schema.
+// String returns the column in words, for a person who reviews a schema.
 func (c Column) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %v", c.name, c.kind)
-	if c.kind.hasLevels() {
+	switch {
+	case c.kind == HashedColumn:
+		fmt.Fprintf(&b, " into %d buckets", len(c.levels))
+	case c.kind == IdentifierColumn:
+		fmt.Fprintf(&b, " %v", c.rule)
+	case c.kind.hasLevels():
 		fmt.Fprintf(&b, " %q", c.levels)
-	} else {
+	case c.kind == DatetimeColumn:
+		fmt.Fprintf(&b, " [%s, %s] by %v%v", c.timeText(c.from), c.timeText(c.to), c.step, c.parts)
+	case c.kind == DurationColumn:
+		fmt.Fprintf(&b, " [%v, %v] by %v", time.Duration(c.least), time.Duration(c.most), c.step)
+	case c.inTicks():
+		fmt.Fprintf(&b, " [%d, %d]", c.least, c.most)
+	default:
 		fmt.Fprintf(&b, " [%g, %g]", c.lo, c.hi)
 	}
 	if c.logarithmic {
@@ -208,5 +251,7 @@ func (c Column) String() string {
 func (c Column) same(o Column) bool {
 	return c.kind == o.kind && c.name == o.name && c.lo == o.lo && c.hi == o.hi &&
 		c.logarithmic == o.logarithmic &&
-		c.missing == o.missing && c.other == o.other && slices.Equal(c.levels, o.levels)
+		c.missing == o.missing && c.other == o.other && slices.Equal(c.levels, o.levels) &&
+		c.least == o.least && c.most == o.most && c.from.Equal(o.from) && c.to.Equal(o.to) &&
+		c.step == o.step && c.parts == o.parts && c.rule == o.rule
 }

@@ -1,17 +1,24 @@
 package records
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 )
 
 // columnJSON is the written form of a column: only the fields its kind has.
 type columnJSON struct {
 	Name        string            `json:"name"`
 	Type        string            `json:"type"`
-	Lo          *float64          `json:"lo,omitempty"`
-	Hi          *float64          `json:"hi,omitempty"`
+	Lo          json.RawMessage   `json:"lo,omitempty"` // a number; a text of times
+	Hi          json.RawMessage   `json:"hi,omitempty"`
+	Precision   string            `json:"precision,omitempty"`
+	Parts       []string          `json:"parts,omitempty"`
+	Buckets     int               `json:"buckets,omitempty"`
+	Rule        string            `json:"rule,omitempty"`
 	Logarithmic bool              `json:"logarithmic,omitempty"`
 	Levels      []string          `json:"levels,omitempty"`
 	Other       string            `json:"other,omitempty"`
@@ -22,8 +29,21 @@ type columnJSON struct {
 func (c Column) json() columnJSON {
 	j := columnJSON{Name: c.name, Type: c.kind.String(), Logarithmic: c.logarithmic, Levels: c.levels,
 		Other: c.other, Missing: c.missing}
-	if !c.kind.hasLevels() {
-		j.Lo, j.Hi = &c.lo, &c.hi
+	switch {
+	case c.kind == HashedColumn:
+		j.Buckets, j.Levels = len(c.levels), c.known
+	case c.kind == IdentifierColumn:
+		j.Rule = c.rule.String()
+	case c.kind == DatetimeColumn:
+		j.Lo, j.Hi = quoted(c.timeText(c.from)), quoted(c.timeText(c.to))
+		j.Precision, j.Parts = c.step.String(), c.parts.names()
+	case c.kind == DurationColumn:
+		j.Lo, j.Hi = quoted(time.Duration(c.least)), quoted(time.Duration(c.most))
+		j.Precision = c.step.String()
+	case c.kind == IntegerColumn:
+		j.Lo, j.Hi = written(c.least), written(c.most)
+	case !c.kind.hasLevels():
+		j.Lo, j.Hi = written(c.lo), written(c.hi)
 	}
 	for _, a := range c.aliases {
 		if j.Aliases == nil {
@@ -34,7 +54,18 @@ func (c Column) json() columnJSON {
 	return j
 }
 
-// column is the column as it is written; NewSchema judges it.
+// written is a value as JSON has it; bounds of a valid column can be encoded.
+func written(v any) json.RawMessage {
+	text, _ := json.Marshal(v)
+	return text
+}
+
+func quoted(v any) json.RawMessage { return written(fmt.Sprint(v)) }
+
+// has reports whether a field is there.
+func has(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// column returns the column as written; NewSchema validates it.
 func (j columnJSON) column() (Column, error) {
 	c := Column{name: j.Name, logarithmic: j.Logarithmic, levels: j.Levels, other: j.Other,
 		missing: j.Missing}
@@ -43,13 +74,24 @@ func (j columnJSON) column() (Column, error) {
 			c.kind = k
 		}
 	}
-	number := c.kind != 0 && !c.kind.hasLevels()
-	if number != (j.Lo != nil) || number != (j.Hi != nil) {
-		return c, fmt.Errorf(
-			"records: schema: column %.40q: bounds belong to numbers, and numbers need them", j.Name)
+	if err := j.ownFields(c.kind); err != nil {
+		return c, err
 	}
-	if j.Lo != nil && j.Hi != nil {
-		c.lo, c.hi = *j.Lo, *j.Hi
+	if c.kind == HashedColumn {
+		c.levels = nil
+		hashed := Hashed(j.Name, j.Buckets, j.Levels...)
+		c.levels, c.known, c.most = hashed.levels, hashed.known, hashed.most
+	}
+	if j.Rule != "" {
+		rule, err := parseRule(j.Rule)
+		if err != nil {
+			return c, err
+		}
+		c.rule = rule
+	}
+	c, err := j.bounded(c)
+	if err != nil {
+		return c, fmt.Errorf("records: schema: column %.40q: %w", j.Name, err)
 	}
 	for _, text := range slices.Sorted(maps.Keys(j.Aliases)) {
 		c.aliases = append(c.aliases, alias{text, j.Aliases[text]})
@@ -57,8 +99,92 @@ func (j columnJSON) column() (Column, error) {
 	return c, nil
 }
 
+// ownFields refuses fields that a kind does not have, and the lack of those that it has.
+func (j columnJSON) ownFields(k ColumnKind) error {
+	wrong := func(what string) error {
+		return fmt.Errorf("records: schema: column %.40q: %s", j.Name, what)
+	}
+	number := k != 0 && !k.hasLevels() && k != IdentifierColumn
+	timed := k == DatetimeColumn || k == DurationColumn
+	switch {
+	case number != has(j.Lo) || number != has(j.Hi):
+		return wrong("bounds belong to numbers, and numbers need them")
+	case timed != (j.Precision != ""):
+		return wrong("a precision belongs to datetimes and durations, and they need one")
+	case len(j.Parts) > 0 && k != DatetimeColumn:
+		return wrong("parts belong to datetimes")
+	case (k == HashedColumn) != (j.Buckets != 0):
+		return wrong("buckets belong to hashed texts, and those need them")
+	case (k == IdentifierColumn) != (j.Rule != ""):
+		return wrong("a rule belongs to identifiers, and they need one")
+	}
+	return nil
+}
+
+// bounded gives a column its bounds.
+func (j columnJSON) bounded(c Column) (_ Column, err error) {
+	switch c.kind {
+	case DatetimeColumn:
+		var from, to string
+		if err := errors.Join(json.Unmarshal(j.Lo, &from), json.Unmarshal(j.Hi, &to)); err != nil {
+			return c, errors.New("bounds of a datetime are texts")
+		}
+		lo, fine := parseMoment(from)
+		hi, too := parseMoment(to)
+		if !fine || !too {
+			return c, fmt.Errorf("bounds %.40q and %.40q: moments such as 2026-01-31T12:00:00Z", from, to)
+		}
+		if c.step, err = time.ParseDuration(j.Precision); err != nil {
+			return c, fmt.Errorf("precision %.40q: a length of time such as 1h or 24h", j.Precision)
+		}
+		for _, name := range j.Parts {
+			part := partNamed(name)
+			if part == 0 || c.parts&part != 0 {
+				return c, fmt.Errorf("part %.40q: month, weekday and hour, each once", name)
+			}
+			c.parts |= part
+		}
+		return c.withTimes(lo, hi), nil
+	case DurationColumn:
+		var from, to string
+		if err := errors.Join(json.Unmarshal(j.Lo, &from), json.Unmarshal(j.Hi, &to)); err != nil {
+			return c, errors.New("bounds of a duration are texts such as 1h30m")
+		}
+		var lo, hi time.Duration
+		for _, f := range []struct {
+			into *time.Duration
+			text string
+		}{{&lo, from}, {&hi, to}, {&c.step, j.Precision}} {
+			if *f.into, err = time.ParseDuration(f.text); err != nil {
+				return c, fmt.Errorf("%.40q: a length of time such as 1h30m", f.text)
+			}
+		}
+		return c.withDurations(lo, hi), nil
+	case IntegerColumn:
+		var lo, hi int64
+		if json.Unmarshal(j.Lo, &lo) == nil && json.Unmarshal(j.Hi, &hi) == nil {
+			return c.withWhole(lo, hi), nil
+		}
+	}
+	if !has(j.Lo) {
+		return c, nil
+	}
+	var lo, hi float64
+	if err := errors.Join(json.Unmarshal(j.Lo, &lo), json.Unmarshal(j.Hi, &hi)); err != nil {
+		return c, errors.New("bounds are numbers")
+	}
+	return c.WithBounds(lo, hi), nil
+}
+
 // tableSchemaOf is the schema of written columns.
 func tableSchemaOf(columns []columnJSON) (Schema, error) {
+	buckets := 0
+	for _, j := range columns {
+		if buckets += min(max(j.Buckets, 0), maxLevels+1); buckets > maxBuckets {
+			return Schema{}, fmt.Errorf("records: schema: more than %d buckets in all columns together",
+				maxBuckets)
+		}
+	}
 	var read []Column
 	for _, j := range columns {
 		c, err := j.column()

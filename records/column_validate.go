@@ -11,7 +11,7 @@ import (
 )
 
 // Limits of a column. Two level codes are taken by what is no level; whole
-// numbers beyond 2⁵³ are not all representable.
+// numbers beyond 2⁵³ are not all representable as float64, and are held as int64.
 const (
 	maxLevels = 1<<16 - 2
 	maxWhole  = 1 << 53
@@ -37,40 +37,83 @@ func (c Column) validate(i int) []error {
 	f := columnFaults{column: c, path: fmt.Sprintf("records.Column[%d]", i)}
 	if c.kind < NumericColumn || c.kind >= columnKindEnd {
 		f.bad(".Kind", int(c.kind),
-			"a column made by Numeric, Integer, Ordinal, Categorical, Flag, Label or Target")
+			"a column made by a constructor, such as Numeric or Categorical")
 		return f.errs
 	}
 	if !plainText(c.name) {
-		f.bad(".Name", quotedName(c.name), "a name without control characters, or blanks around it")
+		f.bad(".Name", quotedName(c.name), "a name without control characters and surrounding blanks")
 	} else {
 		f.path = fmt.Sprintf("records.Column[%.40q]", c.name)
 	}
-	if c.kind.hasLevels() {
+	switch {
+	case c.kind == IdentifierColumn:
+		f.identifier()
+	case c.kind == HashedColumn:
+		f.hashed()
+	case c.kind.hasLevels():
 		f.levels()
-	} else {
+	default:
 		f.bounds()
 	}
+	f.time()
 	if c.missing && (c.kind == LabelColumn || c.kind == TargetColumn) {
 		f.bad(".WithMissing", c.kind,
-			"none: a record without a class or a target is given a level, or left out")
+			"no missing value: give records without a class or target a level, or leave them out")
 	}
 	return f.errs
 }
 
 func (f *columnFaults) bounds() {
 	c := f.column
-	if !(c.lo < c.hi) || math.IsInf(c.hi-c.lo, 0) {
-		f.bad(".Bounds", fmt.Sprintf("[%g, %g]", c.lo, c.hi), "finite bounds, the lower below the upper")
+	given := fmt.Sprintf("[%g, %g]", c.lo, c.hi)
+	if !(c.lo < c.hi || c.inTicks() && c.least < c.most) || math.IsInf(c.hi-c.lo, 0) {
+		f.bad(".Bounds", given, "finite bounds, the lower below the upper")
 	}
-	if c.kind == IntegerColumn && !(whole(c.lo) && whole(c.hi)) {
-		f.bad(".Bounds", fmt.Sprintf("[%g, %g]", c.lo, c.hi), "whole numbers of at most 2^53")
+	if c.kind == IntegerColumn && (float64(c.least) != c.lo || float64(c.most) != c.hi) {
+		f.bad(".Bounds", given, "whole numbers below 2^63")
+	}
+	if c.inTicks() && c.kind != DatetimeColumn && (c.most-c.least < 0 || c.most-c.least > mostTicks) {
+		f.bad(".Bounds", given, "bounds less than 2^62 apart")
 	}
 	if c.other != "" || len(c.aliases) > 0 || len(c.levels) > 0 {
 		f.bad(".Levels", c.kind, "no levels, other level or alias: the column holds numbers")
 	}
 }
 
-func whole(x float64) bool { return x == math.Trunc(x) && math.Abs(x) <= maxWhole }
+// inTicks reports whether values are held as whole steps from the lower bound: moments, lengths of
+// time, and numbers that float64 does not hold exactly.
+func (c Column) inTicks() bool {
+	return c.kind == DatetimeColumn || c.kind == DurationColumn || c.kind == IntegerColumn &&
+		(min(c.least, c.most) < -maxWhole || max(c.least, c.most) > maxWhole)
+}
+
+// time judges what belongs to moments and lengths of time alone.
+func (f *columnFaults) time() {
+	c := f.column
+	timed := c.kind == DatetimeColumn || c.kind == DurationColumn
+	if !timed && c.step != 0 || timed && c.step < 1 {
+		f.bad(".Precision", c.step, "a positive precision of a datetime or a duration, 0 for others")
+		return
+	}
+	if c.parts&^allParts != 0 || c.parts != 0 && c.kind != DatetimeColumn {
+		f.bad(".WithParts", c.parts, "parts of a datetime")
+	}
+	if c.kind == DatetimeColumn {
+		if c.logarithmic {
+			f.bad(".Logarithmic", true, "false for a datetime")
+		}
+		if y := c.from.Year(); y < 1 || y > 9999 || c.to.Year() < 1 || c.to.Year() > 9999 {
+			f.bad(".Bounds", fmt.Sprintf("years %d to %d", y, c.to.Year()), "years from 1 to 9999")
+			return
+		}
+		if steps(c.from, c.to, c.step) > mostTicks {
+			f.bad(".Precision", c.step, "at most 2^62 steps between the bounds")
+		}
+	}
+	if timed && c.ticks() < 1 {
+		f.bad(".Precision", c.step, "a precision of at most what lies between the bounds")
+	}
+}
 
 func (f *columnFaults) levels() {
 	c := f.column
@@ -83,7 +126,7 @@ func (f *columnFaults) levels() {
 	}
 	if len(c.levels) < least || len(c.levels) > maxLevels || c.kind == FlagColumn &&
 		len(c.levels) != 2 {
-		f.bad(".Levels", len(c.levels), fmt.Sprintf("%d to %d levels, two of a flag", least, maxLevels))
+		f.bad(".Levels", len(c.levels), fmt.Sprintf("%d to %d levels, two for a flag", least, maxLevels))
 	}
 	if len(c.levels) > maxLevels {
 		return // not worth a look at each
@@ -97,14 +140,14 @@ func (f *columnFaults) texts() {
 	for i, text := range f.column.levels {
 		if !plainText(text) || level[text] {
 			f.bad(fmt.Sprintf(".Levels[%d]", i), quotedName(text),
-				"a name of its own without control characters, or blanks around it")
+				"a unique name without control characters and surrounding blanks")
 		}
 		level[text] = true
 	}
 	for _, a := range f.column.aliases {
 		if !level[a.level] || !plainText(a.text) || level[a.text] || alias[a.text] {
 			f.bad(".WithAlias", fmt.Sprintf("%.40q for %.40q", a.text, a.level),
-				"a text that means nothing else, for one of the levels")
+				"a text with one meaning, for one of the levels")
 		}
 		alias[a.text] = true
 	}

@@ -8,12 +8,15 @@ import (
 // Concat joins data of one schema into a single table, in order: a [*SetTable] for
 // sets, a [*Frame] for tables, a [*Table] otherwise. No parts make an empty table.
 //
-// Errors: *param.Error where a part has another schema.
+// Errors: *param.Error if a part has another schema.
 func Concat(s Schema, parts ...Data) (Data, error) {
-	n := 0
+	s, n := s.ByPerson(0), 0
 	for _, p := range parts {
 		if err := given("records.Concat", p); err != nil {
 			return nil, err
+		}
+		if _, persons := AsPersons(p); persons {
+			return nil, param.New("records.Concat", "persons", "rows, such as those of Persons.Rows")
 		}
 		if !p.Schema().Equal(s) {
 			return nil, &param.Error{Path: "records.Concat", Value: p.Schema().String(), Want: s.String()}
@@ -70,8 +73,8 @@ func labelsOf(d Data) []int32 {
 	return b.Labels
 }
 
-// AsFrame is the frame that data is, also where [WithUnit] states something about
-// it; ok is false for other data.
+// AsFrame returns data as a frame, also if it is wrapped by [WithUnit]; ok is false for
+// other data.
 func AsFrame(d Data) (f *Frame, ok bool) {
 	if s, said := d.(stated); said {
 		return AsFrame(s.Data)

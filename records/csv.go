@@ -107,6 +107,8 @@ func skipHeader(lines *csvLines, columns int) error {
 }
 
 // Open is [CSV.Read] on a file.
+//
+// Errors: those of [CSV.Read] and of the file system.
 func (c CSV) Open(path string, s Schema) (*Table, error) {
 	return withFile(path, func(r io.Reader) (*Table, error) { return c.Read(r, s) })
 }
@@ -281,6 +283,8 @@ func undeclaredHeader() error {
 }
 
 // Write writes the encoded records, one a line, so that Read gives them back.
+//
+// Errors: *[param.Error] for a layout or class names that cannot be written; the writer's.
 func (c CSV) Write(w io.Writer, t *Table) error {
 	if err := errors.Join(c.validate(t.schema), t.schema.writableClasses()); err != nil {
 		return err

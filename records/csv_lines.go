@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// Lines are the fields of every line that is neither blank nor a comment, the header's too, as
-// texts without blanks around them; the slice is valid until the next line. A quote that is not
-// closed on its line is an ordinary
-// character. It is for texts that are public, such as those that a schema is drafted from: whoever
-// reads records this way sees them as they are.
+// Lines yields the fields of every line that is neither blank nor a comment, including the header,
+// without surrounding blanks; the slice is valid until the next line. A quote that is not closed
+// on its line is an ordinary character. It is for texts that are public, such as those that a
+// schema is drafted from: anyone who reads records this way sees them as they are.
 //
 // Errors: *[LimitError], *[param.Error], and those of the reader; the first ends it.
 func (c CSV) Lines(r io.Reader) iter.Seq2[[]string, error] {
@@ -60,7 +59,8 @@ func (c CSV) lines(r io.Reader) (*csvLines, error) {
 	return newCSVLines(in, c.Comma, c.Comment, 0), nil
 }
 
-// MissingTexts are the texts of a missing value: Missing, or what it stands for where it is nil.
+// MissingTexts returns the texts of a missing value: Missing, or what it stands for where it is
+// nil.
 func (c CSV) MissingTexts() []string {
 	if c.Missing == nil {
 		return []string{"", "?"}

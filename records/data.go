@@ -8,18 +8,16 @@ import (
 
 // Data is a set of sensitive records, as the private algorithms read them.
 //
-// Gather and Range never fail and never panic on account of a record's value:
-// every value is clamped into the schema on its way out. They reuse the buffers
-// of the batch, so a loop that keeps one batch allocates nothing once it has
-// seen its largest batch. They set Rows, Dense or Sparse, Labels (nil where the
-// schema has no classes) and Index; the batch's Keys are the caller's and stay
-// as they are. Any number of goroutines may read at once into batches of their
-// own.
+// Gather and Range never fail or panic because of a record's value: every value is
+// clamped into the schema. They reuse the buffers of the batch, so a loop with one
+// batch allocates nothing after its largest batch. They set Rows, Dense or Sparse,
+// Labels (nil if the schema has no classes) and Index; they do not change the batch's
+// Keys. Any number of goroutines may read concurrently into separate batches.
 type Data interface {
-	// Schema is the public description of the records.
+	// Schema returns the public description of the records.
 	Schema() Schema
-	// Len is the number of records. It is private where neighbouring data sets
-	// differ in size: only a run that holds a ledger may let it steer anything.
+	// Len returns the number of records. It is private if neighbouring data sets differ in
+	// size: only a run with a ledger may let anything depend on it.
 	Len() int
 	// Gather copies the given rows into b. A row number outside [0, Len) is a
 	// programming error and panics.
@@ -28,9 +26,9 @@ type Data interface {
 	Range(lo, hi int, b *device.Batch)
 }
 
-// Divided is data whose Gather can be cut into parts for several cores: BeginGather and then
-// GatherPart for ranges that together are all rows, in any order and several at a time, leave in b
-// what Gather leaves there.
+// Divided is data whose Gather can be divided among several cores: BeginGather and then GatherPart
+// for ranges that together are all rows, in any order and concurrently, have the same effect as
+// Gather.
 type Divided interface {
 	Data
 	BeginGather(rows []int32, b *device.Batch)

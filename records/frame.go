@@ -25,13 +25,14 @@ type frameRows struct {
 	home   *origin
 }
 
-// cells is the raw content of one column: numbers or level codes.
+// cells is the raw content of one column: numbers, level codes or ticks.
 type cells struct {
 	numbers []float64
 	levels  []uint16
+	ticks   []int64 // of identifiers the numbers behind them
 }
 
-// Schema is the public description of the records.
+// Schema returns the public description of the records.
 func (f *Frame) Schema() Schema {
 	if f == nil || f.frameRef == nil {
 		return Schema{}
@@ -39,7 +40,7 @@ func (f *Frame) Schema() Schema {
 	return f.schema
 }
 
-// Len is the number of records; see [Data] for when it is private.
+// Len returns the number of records; see [Data] for when it is private.
 func (f *Frame) Len() int {
 	if f == nil || f.frameRef == nil {
 		return 0
@@ -80,6 +81,11 @@ func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
 			for k := range n {
 				code.encodeLevel(data[k*dim:(k+1)*dim], cells.levels[row(k)])
 			}
+		case code.kind == IdentifierColumn:
+		case code.tick != nil:
+			for k := range n {
+				code.encodeTick(data[k*dim:(k+1)*dim], cells.ticks[row(k)])
+			}
 		default:
 			for k := range n {
 				code.encodeNumber(data[k*dim:(k+1)*dim], cells.numbers[row(k)])
@@ -91,17 +97,25 @@ func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
 	}
 }
 
-// Number is the number in one cell, clamped into the schema; NaN for a missing
-// value that is one of its own, and for a column of levels.
+// Number returns the number in one cell, clamped into the schema; NaN for a missing
+// value that is one of its own, and for a column of levels or identifiers. Moments are seconds
+// since 1970 and lengths of time are seconds, rounded to a float64: [Frame.Time],
+// [Frame.Duration] and [Frame.Whole] are exact.
 func (f *Frame) Number(row, column int) float64 {
 	code := &f.schema.table.cells[column]
-	if code.kind.hasLevels() {
+	switch {
+	case code.kind.hasLevels() || code.kind == IdentifierColumn:
+		return math.NaN()
+	case code.tick != nil:
+		if k := code.tickOf(f.cells[column].ticks[row]); k != missingTick {
+			return code.tick.float(k)
+		}
 		return math.NaN()
 	}
 	return code.number(f.cells[column].numbers[row])
 }
 
-// Level is the place of one cell's level among those of the column, inside the
+// Level returns the place of one cell's level among those of the column, inside the
 // schema; -1 for a missing value that is one of its own, and for a column of
 // numbers.
 func (f *Frame) Level(row, column int) int {
@@ -115,7 +129,7 @@ func (f *Frame) Level(row, column int) int {
 	return -1
 }
 
-// Numbers are the numbers of a column, as [Frame.Number] gives them.
+// Numbers returns the numbers of a column, as [Frame.Number] gives them.
 func (f *Frame) Numbers(column int) []float64 {
 	out := make([]float64, f.n)
 	for i := range out {
@@ -124,7 +138,7 @@ func (f *Frame) Numbers(column int) []float64 {
 	return out
 }
 
-// Levels are the levels of a column, as [Frame.Level] gives them.
+// Levels returns the levels of a column, as [Frame.Level] gives them.
 func (f *Frame) Levels(column int) []int {
 	out := make([]int, f.n)
 	for i := range out {
@@ -133,7 +147,7 @@ func (f *Frame) Levels(column int) []int {
 	return out
 }
 
-// Label is the class of one record; -1 where the schema has no classes.
+// Label returns the class of one record; -1 where the schema has no classes.
 func (f *Frame) Label(i int) int {
 	if f.schema.table.label < 0 {
 		return -1
@@ -141,7 +155,7 @@ func (f *Frame) Label(i int) int {
 	return f.Level(i, f.schema.table.label)
 }
 
-// Labels are the classes of all records; nil where the schema has none.
+// Labels returns the classes of all records; nil where the schema has none.
 func (f *Frame) Labels() []int32 {
 	if f.schema.table.label < 0 {
 		return nil
@@ -161,9 +175,11 @@ func (f *Frame) Row(dst []float32, i int) []float32 {
 	for j := range f.cells {
 		code := &f.schema.table.cells[j]
 		switch {
-		case code.kind == LabelColumn:
+		case !code.kind.encoded():
 		case code.kind.hasLevels():
 			code.encodeLevel(dst, f.cells[j].levels[i])
+		case code.tick != nil:
+			code.encodeTick(dst, f.cells[j].ticks[i])
 		default:
 			code.encodeNumber(dst, f.cells[j].numbers[i])
 		}
@@ -171,7 +187,7 @@ func (f *Frame) Row(dst []float32, i int) []float32 {
 	return dst
 }
 
-// Encoded is the table of the encoded records: vectors of Dim coordinates in
+// Encoded returns the table of the encoded records: vectors of Dim coordinates in
 // [0, 1], with the same classes. It is what writers of arrays, gonum and tensors
 // take.
 func (f *Frame) Encoded() *Table {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -33,7 +34,7 @@ func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 	if s.kind != MixedTable {
 		return nil, param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema")
 	}
-	b := &FrameBuilder{&builderRef{&builderRows{schema: s,
+	b := &FrameBuilder{&builderRef{&builderRows{schema: s.ByPerson(0),
 		cells: make([]cells, len(s.table.columns))}}}
 	for _, c := range s.table.columns {
 		b.lookup = append(b.lookup, c.codes())
@@ -45,6 +46,9 @@ func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 func (c Column) codes() map[string]uint16 {
 	if !c.kind.hasLevels() {
 		return nil
+	}
+	if c.kind == HashedColumn {
+		return map[string]uint16{} // every text is found by its hash
 	}
 	codes := make(map[string]uint16, len(c.levels)+len(c.aliases))
 	for i, text := range c.levels {
@@ -60,13 +64,12 @@ func (c Column) codes() map[string]uint16 {
 // included.
 //
 // A value is nil for missing, a text ([]byte too) or any Go number or bool, named
-// types included. A column of numbers reads a text as a number, and true as 1; a
-// column of levels takes a number as its decimal text, and false and true as its
-// first and second level if it has two.
+// types included, and a [time.Time] for a [Datetime]. A column of numbers reads a text as a number,
+// and true as 1; a column of levels takes a number as its decimal text, and false and true as its
+// first and second level if it has two. What an [Identifier] is given is dropped.
 //
 // Errors: *[param.Error] for a wrong number of values, or a Go type that is none
-// of these. The values themselves are never refused; [Check] tells what is odd
-// about them.
+// of these. Values are never an error; [Check] reports invalid ones.
 func (b *FrameBuilder) Append(values ...any) error {
 	if len(values) != len(b.cells) {
 		return param.New("records.FrameBuilder.Append", fmt.Sprintf("%d values", len(values)),
@@ -90,13 +93,14 @@ func (b *FrameBuilder) truncate() {
 	for j := range b.cells {
 		c := &b.cells[j]
 		c.numbers, c.levels = c.numbers[:min(b.n, len(c.numbers))], c.levels[:min(b.n, len(c.levels))]
+		c.ticks = c.ticks[:min(b.n, len(c.ticks))]
 	}
 }
 
-// Len is the number of rows so far.
+// Len returns the number of rows so far.
 func (b *FrameBuilder) Len() int { return b.n }
 
-// Frame is the frame of the rows so far. The builder starts anew.
+// Frame returns the frame of the rows so far and resets the builder.
 func (b *FrameBuilder) Frame() *Frame {
 	f := &Frame{&frameRef{&frameRows{schema: b.schema, n: b.n, cells: b.cells, home: new(origin)}}}
 	b.cells, b.n = make([]cells, len(b.cells)), 0
@@ -125,8 +129,20 @@ func (b *FrameBuilder) appendValue(j int, v any) error {
 		b.appendMissing(j)
 		return nil
 	}
-	if raw, ok := v.([]byte); ok {
-		v = string(raw)
+	code := &b.schema.table.cells[j]
+	switch x := v.(type) {
+	case []byte:
+		v = string(x)
+	case time.Time:
+		if code.kind == DatetimeColumn {
+			b.appendTick(j, code.tick.ofTime(x))
+			return nil
+		}
+	case time.Duration:
+		if code.kind == DurationColumn {
+			b.appendTick(j, code.tick.ofDuration(x))
+			return nil
+		}
 	}
 	r := reflect.ValueOf(v)
 	switch r.Kind() {
@@ -137,18 +153,37 @@ func (b *FrameBuilder) appendValue(j int, v any) error {
 	case reflect.Float32, reflect.Float64:
 		b.appendFloat(j, r.Float(), r.Type().Bits())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		if code.tick != nil {
+			b.appendTick(j, code.tick.ofWhole(r.Int()))
+			return nil
+		}
 		b.appendInt(j, float64(r.Int()), strconv.FormatInt(r.Int(), 10))
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if code.tick != nil {
+			b.appendTick(j, code.tick.ofWhole(int64(min(r.Uint(), math.MaxInt64))))
+			return nil
+		}
 		b.appendInt(j, float64(r.Uint()), strconv.FormatUint(r.Uint(), 10))
 	default:
 		return param.New(fmt.Sprintf("records.FrameBuilder.Append column %d", j), r.Type().String(),
-			"nil, a text, a number or a bool")
+			"nil, a text, a number or a bool, or a time.Time for a datetime")
 	}
 	return nil
 }
 
 func (b *FrameBuilder) appendNumber(j int, v float64) {
-	b.cells[j].numbers = push(b.cells[j].numbers, v)
+	switch code := &b.schema.table.cells[j]; {
+	case code.kind == IdentifierColumn:
+		b.appendTick(j, missingTick)
+	case code.tick != nil:
+		b.appendTick(j, code.tick.ofFloat(v))
+	default:
+		b.cells[j].numbers = push(b.cells[j].numbers, v)
+	}
+}
+
+func (b *FrameBuilder) appendTick(j int, tick int64) {
+	b.cells[j].ticks = push(b.cells[j].ticks, tick)
 }
 
 func (b *FrameBuilder) appendCode(j int, code uint16) {
@@ -163,7 +198,7 @@ func (b *FrameBuilder) appendMissing(j int) {
 	}
 }
 
-// appendUnknown adds a cell of which nothing is known.
+// appendUnknown adds a cell of unknown content.
 func (b *FrameBuilder) appendUnknown(j int) {
 	if b.lookup[j] == nil {
 		b.appendNumber(j, unreadable)
@@ -173,14 +208,13 @@ func (b *FrameBuilder) appendUnknown(j int) {
 }
 
 func (b *FrameBuilder) appendText(j int, text string) {
-	code, known := b.lookup[j][text]
-	switch {
+	switch code := &b.schema.table.cells[j]; {
+	case code.tick != nil:
+		b.appendTick(j, code.tick.ofText(text))
 	case b.lookup[j] == nil:
 		b.appendNumber(j, parseNumber(text))
-	case known:
-		b.appendCode(j, code)
 	default:
-		b.appendCode(j, unknownLevel)
+		b.appendCode(j, code.code(b.lookup[j], text))
 	}
 }
 
@@ -202,6 +236,8 @@ func (b *FrameBuilder) appendBool(j int, v bool) {
 	switch {
 	case b.lookup[j] == nil:
 		b.appendNumber(j, number)
+	case b.schema.table.cells[j].kind == HashedColumn:
+		b.appendText(j, strconv.FormatBool(v))
 	case len(b.schema.table.columns[j].levels) == 2:
 		b.appendCode(j, code)
 	default:

@@ -6,8 +6,13 @@ import "math"
 // what [Check] reports.
 func (f *Frame) Stray(row, column int) bool {
 	code, c := &f.schema.table.cells[column], f.cells[column]
-	if code.kind.hasLevels() {
+	switch {
+	case code.kind == IdentifierColumn:
+		return false
+	case code.kind.hasLevels():
 		return code.levelProblem(c.levels[row]) != ""
+	case code.tick != nil:
+		return code.tickProblem(c.ticks[row]) != ""
 	}
 	return code.numberProblem(c.numbers[row]) != ""
 }
@@ -27,13 +32,44 @@ func (f *Frame) check() error {
 				found.add(i, place, problem)
 			}
 		}
+		for i, k := range c.ticks {
+			if problem := code.tickProblem(k); problem != "" {
+				found.add(i, place, problem)
+			}
+		}
 		for i, l := range c.levels {
 			if problem := code.levelProblem(l); problem != "" {
 				found.add(i, place, problem)
 			}
 		}
 	}
+	f.checkRules(&found)
 	return found.err()
+}
+
+// checkRules reports records that break the constraints of the schema.
+func (f *Frame) checkRules(found *defects) {
+	if len(f.schema.table.constraints) == 0 {
+		return
+	}
+	e, err := NewEnforcer(f.schema, f.schema.table.constraints...)
+	if err != nil {
+		return // a frame of such a schema cannot be made
+	}
+	w := &work{frame: f}
+	for i := range f.n {
+		for k := range e.rules {
+			if e.obeys(w, k, i) {
+				continue
+			}
+			place := e.rules[k].at[0]
+			if f.schema.table.cells[place].kind == LabelColumn {
+				place = -1
+			}
+			found.add(i, place, "breaks the constraint that "+e.rules[k].Constraint.String())
+		}
+		e.remember(w, i)
+	}
 }
 
 func (k *cellCode) numberProblem(v float64) string {
@@ -44,6 +80,21 @@ func (k *cellCode) numberProblem(v float64) string {
 		return "outside the bounds"
 	case k.kind == IntegerColumn && v == v && v != math.Trunc(v):
 		return "not a whole number"
+	}
+	return ""
+}
+
+func (k *cellCode) tickProblem(v int64) string {
+	switch {
+	case k.kind == IdentifierColumn:
+		return ""
+	case v == unreadableTick, v == missingTick && !k.missing:
+		if k.kind == DatetimeColumn {
+			return "not a moment"
+		}
+		return "not a number"
+	case v != missingTick && v != k.tick.within(v):
+		return "outside the bounds"
 	}
 	return ""
 }

@@ -3,17 +3,22 @@ package records
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Values are the raw cells of one column of a table, in one of three forms: numbers, texts, or
-// codes of texts in a dictionary. Exactly one form is given, and columns of either sort take any,
-// as [FrameBuilder.Append] reads numbers and texts.
+// Values are the raw cells of one column of a table, in one of five forms: numbers, whole numbers,
+// moments, texts, or codes of texts in a dictionary. Exactly one form is given, and columns of any
+// sort take any, as [FrameBuilder.Append] reads them; moments are for datetimes alone. What is
+// given for identifiers is dropped.
 type Values struct {
 	Numbers []float64 // NaN is a missing value
+	Whole   []int64
+	Times   []time.Time
 	Texts   []string
 	// Codes are places in Dictionary; a code that is none of its places is a missing value.
 	Codes      []int32
@@ -26,11 +31,14 @@ type Values struct {
 }
 
 // len is the number of cells.
-func (v Values) len() int { return len(v.Numbers) + len(v.Texts) + len(v.Codes) }
+func (v Values) len() int {
+	return len(v.Numbers) + len(v.Whole) + len(v.Times) + len(v.Texts) + len(v.Codes)
+}
 
 // forms is the number of forms that are given.
 func (v Values) forms() (n int) {
-	for _, given := range []bool{v.Numbers != nil, v.Texts != nil, v.Codes != nil} {
+	for _, given := range []bool{v.Numbers != nil, v.Whole != nil, v.Times != nil,
+		v.Texts != nil, v.Codes != nil} {
 		if given {
 			n++
 		}
@@ -42,7 +50,7 @@ func (v Values) forms() (n int) {
 // included. Files that are kept by column are read this way. The slices are copied, but for those
 // that are Shared.
 //
-// The values themselves are never refused; [Check] tells what is odd about them.
+// Values are never an error; [Check] reports invalid ones.
 //
 // Errors: *[param.Error] for a schema that is not of tables, a wrong number of columns, columns of
 // different lengths, or of none or several forms.
@@ -62,7 +70,9 @@ func FromColumns(s Schema, columns ...Values) (*Frame, error) {
 	for j, v := range columns {
 		at := fmt.Sprintf("%s column %q", path, s.table.columns[j].name)
 		c.OK(v.forms() == 1 || v.forms() == 0 && rows == 0, at, fmt.Sprintf("%d forms", v.forms()),
-			"one of Numbers, Texts and Codes")
+			"exactly one of Numbers, Whole, Times, Texts and Codes")
+		c.OK(v.Times == nil || s.table.columns[j].kind == DatetimeColumn, at, "moments",
+			"another form: the column is no datetime")
 		c.OK(v.len() == rows, at, v.len(), fmt.Sprintf("%d values, as the first column has", rows))
 		c.OK(v.Missing == nil || len(v.Missing) == rows, at+" Missing", len(v.Missing),
 			fmt.Sprintf("%d values, or nil", rows))
@@ -79,11 +89,48 @@ func FromColumns(s Schema, columns ...Values) (*Frame, error) {
 
 // appendColumn adds the cells of one column.
 func (b *FrameBuilder) appendColumn(j int, v Values, rows int) {
-	if b.lookup[j] == nil {
+	switch code := &b.schema.table.cells[j]; {
+	case code.kind == IdentifierColumn:
+		b.cells[j].ticks = slices.Repeat([]int64{missingTick}, rows)
+	case code.tick != nil:
+		b.cells[j].ticks = v.ticks(code.tick, rows)
+	case b.lookup[j] == nil:
 		b.cells[j].numbers = v.numbers(rows)
-	} else {
-		b.cells[j].levels = v.levels(b.lookup[j], rows)
+	default:
+		b.cells[j].levels = v.levels(code, b.lookup[j], rows)
 	}
+}
+
+// ticks reads cells as those of a column that is held in ticks.
+func (v Values) ticks(code *tickCode, rows int) []int64 {
+	out := make([]int64, rows)
+	for i, x := range v.Whole {
+		out[i] = code.ofWhole(x)
+	}
+	for i, x := range v.Times {
+		out[i] = code.ofTime(x)
+	}
+	for i, x := range v.Numbers {
+		out[i] = code.ofFloat(x)
+	}
+	for i, text := range v.Texts {
+		out[i] = code.ofText(strings.TrimSpace(text))
+	}
+	dictionary := make([]int64, len(v.Dictionary))
+	for i, text := range v.Dictionary {
+		dictionary[i] = code.ofText(strings.TrimSpace(text))
+	}
+	for i, c := range v.Codes {
+		if out[i] = missingTick; uint(c) < uint(len(dictionary)) {
+			out[i] = dictionary[c]
+		}
+	}
+	for i, missing := range v.Missing {
+		if missing {
+			out[i] = missingTick
+		}
+	}
+	return out
 }
 
 // numbers reads cells as those of a column of numbers.
@@ -97,6 +144,9 @@ func (v Values) numbers(rows int) []float64 {
 	}
 	out := make([]float64, rows)
 	copy(out, v.Numbers)
+	for i, x := range v.Whole {
+		out[i] = float64(x)
+	}
 	for i, text := range v.Texts {
 		out[i] = parseNumber(strings.TrimSpace(text))
 	}
@@ -114,13 +164,8 @@ func (v Values) numbers(rows int) []float64 {
 }
 
 // levels reads cells as those of a column of levels, whose codes lookup holds.
-func (v Values) levels(lookup map[string]uint16, rows int) []uint16 {
-	known := func(text string) uint16 {
-		if code, found := lookup[strings.TrimSpace(text)]; found {
-			return code
-		}
-		return unknownLevel
-	}
+func (v Values) levels(code *cellCode, lookup map[string]uint16, rows int) []uint16 {
+	known := func(text string) uint16 { return code.code(lookup, strings.TrimSpace(text)) }
 	dictionary := make([]uint16, len(v.Dictionary))
 	for i, text := range v.Dictionary {
 		dictionary[i] = known(text)
@@ -130,6 +175,9 @@ func (v Values) levels(lookup map[string]uint16, rows int) []uint16 {
 		if out[i] = missingLevel; x == x {
 			out[i] = known(strconv.FormatFloat(x, 'f', -1, 64))
 		}
+	}
+	for i, x := range v.Whole {
+		out[i] = known(strconv.FormatInt(x, 10))
 	}
 	for i, text := range v.Texts {
 		out[i] = known(text)

@@ -32,6 +32,8 @@ func (c CSV) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
 }
 
 // OpenFrame is [CSV.ReadFrame] on a file.
+//
+// Errors: those of [CSV.ReadFrame] and of the file system.
 func (c CSV) OpenFrame(path string, s Schema) (*Frame, error) {
 	return withFile(path, func(r io.Reader) (*Frame, error) { return c.ReadFrame(r, s) })
 }
@@ -53,6 +55,8 @@ type frameReader struct {
 	fields  []int // which field of a line holds each column
 	missing map[string]bool
 	first   bool // the next line is the first, and is not known to be a record
+	names   []string
+	persons rowPersons
 }
 
 func (in *frameReader) builder() *FrameBuilder { return in.rows }
@@ -95,7 +99,7 @@ func (in *frameReader) place(c CSV, s Schema) error {
 			names = header
 		}
 	}
-	in.width = len(names)
+	in.width, in.names = len(names), names
 	places, twice := make(map[string]int, len(names)), map[string]bool{}
 	for i, name := range names {
 		_, seen := places[name]
@@ -103,6 +107,10 @@ func (in *frameReader) place(c CSV, s Schema) error {
 	}
 	for _, column := range s.table.columns {
 		at, found := places[column.name]
+		if column.kind == IdentifierColumn { // is never read
+			in.fields = append(in.fields, -1)
+			continue
+		}
 		if !found {
 			return malformed("no column is named %q", column.name)
 		}
@@ -114,6 +122,15 @@ func (in *frameReader) place(c CSV, s Schema) error {
 	return nil
 }
 
+// only is the one field of a line that has a name; -1 where there is none, or more than one.
+func (in *frameReader) only(name string) int {
+	at := slices.Index(in.names, name)
+	if at >= 0 && slices.Contains(in.names[at+1:], name) {
+		return -1
+	}
+	return at
+}
+
 // read appends at most n rows; io.EOF says that there are no more.
 func (in *frameReader) read(n int) error {
 	for in.rows.Len() < n {
@@ -121,14 +138,19 @@ func (in *frameReader) read(n int) error {
 		if err == nil && in.first && fault == readable && in.named(fields) {
 			err = undeclaredHeader()
 		}
+		kept := false
+		if err == nil {
+			kept, err = in.persons.keep(in.lines.in, fields, fault)
+		}
 		if err == nil {
 			err = in.lines.in.spend(len(in.fields))
 		}
 		if err != nil {
 			return err
 		}
-		in.first = false
-		in.row(fields, fault)
+		if in.first = false; kept {
+			in.row(fields, fault)
+		}
 	}
 	return nil
 }
@@ -136,7 +158,7 @@ func (in *frameReader) read(n int) error {
 // row appends one record, of unknown content where its line has a fault.
 func (in *frameReader) row(fields [][]byte, fault lineFault) {
 	for j, at := range in.fields {
-		if fault == readable {
+		if fault == readable && at >= 0 {
 			in.add(j, bytes.TrimSpace(fields[at]))
 		} else {
 			in.rows.appendUnknown(j)
@@ -149,6 +171,9 @@ func (in *frameReader) row(fields [][]byte, fault lineFault) {
 func (in *frameReader) named(fields [][]byte) bool {
 	numbers := 0
 	for j, at := range in.fields {
+		if at < 0 {
+			continue
+		}
 		text := string(bytes.TrimSpace(fields[at]))
 		if levels := in.rows.lookup[j]; levels != nil {
 			if _, level := levels[text]; level {
@@ -171,12 +196,14 @@ func (in *frameReader) add(j int, text []byte) {
 	switch {
 	case in.missing[string(text)] && !level:
 		in.rows.appendMissing(j)
+	case in.rows.schema.table.cells[j].tick != nil:
+		in.rows.appendText(j, string(text))
 	case levels == nil:
 		in.rows.appendNumber(j, number64(text))
 	case level:
 		in.rows.appendCode(j, code)
 	default:
-		in.rows.appendCode(j, unknownLevel)
+		in.rows.appendText(j, string(text))
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Value is the text of one cell, inside the schema: a number or the name of a
-// level, and "" for a missing value that is one of its own.
+// Value returns the text of one cell, inside the schema: a number, a moment, a length of time in
+// seconds, the name of a level or an identifier, and "" for a missing value that is one of its own.
 func (f *Frame) Value(row, column int) string {
 	text, _ := f.appendText(nil, row, column)
 	return string(text)
@@ -25,6 +25,16 @@ func (f *Frame) Value(row, column int) string {
 // appendText appends the text of one cell, or says that its value is missing.
 func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bool) {
 	c := &f.schema.table.columns[column]
+	if code := &f.schema.table.cells[column]; code.tick != nil || c.kind == IdentifierColumn {
+		k := code.tickOf(f.cells[column].ticks[row])
+		switch {
+		case k == missingTick:
+			return dst, true
+		case c.kind == IdentifierColumn:
+			return c.rule.append(dst, k), false
+		}
+		return code.tick.append(dst, k), false
+	}
 	if !c.kind.hasLevels() {
 		v := f.Number(row, column)
 		if v != v {
@@ -175,4 +185,17 @@ func (o *frameWriter) quoted(k int, text []byte) bool {
 	first, _ := utf8.DecodeRune(text)
 	return bytes.ContainsAny(text, "\"\r\n") || bytes.ContainsRune(text, o.comma) ||
 		unicode.IsSpace(first) || k == 0 && first == o.comment
+}
+
+// text is the text of a cell that is no plain number.
+func (f *Frame) text(row, column int) (text string, missing bool) {
+	c := &f.schema.table.columns[column]
+	if c.kind.hasLevels() {
+		if l := f.Level(row, column); l >= 0 {
+			return c.levels[l], false
+		}
+		return "", true
+	}
+	raw, missing := f.appendText(nil, row, column)
+	return string(raw), missing
 }

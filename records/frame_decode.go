@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -51,6 +52,13 @@ func (k *cellCode) decode(encoded []float32, dim, n int, classes column) cells {
 		for i := range n {
 			c.levels[i] = k.decodeLevel(encoded[i*dim : (i+1)*dim])
 		}
+	case k.kind == IdentifierColumn:
+		c.ticks = slices.Repeat([]int64{missingTick}, n)
+	case k.tick != nil:
+		c.ticks = make([]int64, n)
+		for i := range n {
+			c.ticks[i] = k.decodeTick(encoded[i*dim : (i+1)*dim])
+		}
 	default:
 		c.numbers = make([]float64, n)
 		for i := range n {
@@ -66,14 +74,20 @@ func (k *cellCode) decode(encoded []float32, dim, n int, classes column) cells {
 func (m *mixed) clampRow(row []float32) {
 	for j := range m.cells {
 		k := &m.cells[j]
-		if k.kind == LabelColumn {
+		if !k.kind.encoded() {
 			continue
 		}
-		block := row[k.offset : k.offset+k.width]
+		block := row[k.offset : k.offset+k.total()]
 		if k.kind.hasLevels() {
 			code := k.decodeLevel(row)
 			clear(block)
 			k.encodeLevel(row, code)
+			continue
+		}
+		if k.tick != nil {
+			v := k.decodeTick(row)
+			clear(block)
+			k.encodeTick(row, v)
 			continue
 		}
 		if k.kind == IntegerColumn || k.missing {

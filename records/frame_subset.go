@@ -6,7 +6,8 @@ func (f *Frame) Take(rows []int32) *Frame {
 		cells: make([]cells, len(f.cells)),
 		home:  f.home.copied()}}}
 	for j, c := range f.cells {
-		out.cells[j] = cells{takeRows(c.numbers, rows, 1), takeRows(c.levels, rows, 1)}
+		out.cells[j] = cells{takeRows(c.numbers, rows, 1), takeRows(c.levels, rows, 1),
+			takeRows(c.ticks, rows, 1)}
 	}
 	return out
 }
@@ -17,9 +18,12 @@ func (f *Frame) Slice(lo, hi int) *Frame {
 		cells: make([]cells, len(f.cells)),
 		home:  f.home}}}
 	for j, c := range f.cells {
-		if c.levels != nil {
+		switch {
+		case c.levels != nil:
 			out.cells[j].levels = c.levels[lo:hi:hi]
-		} else {
+		case c.ticks != nil:
+			out.cells[j].ticks = c.ticks[lo:hi:hi]
+		default:
 			out.cells[j].numbers = c.numbers[lo:hi:hi]
 		}
 	}
@@ -61,6 +65,7 @@ func concatFrames(s Schema, parts []Data) (Data, error) {
 		for j, c := range f.cells {
 			out.cells[j].numbers = append(out.cells[j].numbers, c.numbers...)
 			out.cells[j].levels = append(out.cells[j].levels, c.levels...)
+			out.cells[j].ticks = append(out.cells[j].ticks, c.ticks...)
 		}
 	}
 	return out, nil

@@ -344,7 +344,7 @@ func TestForeignDataIsCheckedBlockByBlock(t *testing.T) {
 	f := must(records.DecodeFlat(s, make([]float32, s.Dim()), 0))(t)
 	err := records.Check(torn{f})
 	if err == nil || !strings.Contains(err.Error(), "column 6: not one level") ||
-		!strings.Contains(err.Error(), "column 1: a missing value that has one") {
+		!strings.Contains(err.Error(), "column 1: a missing value with a value") {
 		t.Errorf("%v", err)
 	}
 }
@@ -492,7 +492,7 @@ func TestSchemaOfATableReportsMistakes(t *testing.T) {
 	}
 	ok := records.Numeric("ok", 0, 1)
 	for want, columns := range map[string][]records.Column{
-		"at least one beside the label": {records.Label("a", "x")},
+		"at least one besides the label": {records.Label("a", "x")},
 		`records.Column[1].Name: "a"`: {records.Numeric("a", 0, 1),
 			records.Flag("a", "n", "y")},
 		`records.Column[0].Name: ""`:                 {records.Numeric("", 0, 1)},
@@ -503,7 +503,7 @@ func TestSchemaOfATableReportsMistakes(t *testing.T) {
 		`records.Column["b"].Bounds: [NaN, 1]`:       {records.Target("b", math.NaN(), 1)},
 		`records.Column["a"].Bounds: [0, +Inf]`:      {records.Numeric("a", 0, math.Inf(1))},
 		`records.Column["c"].Bounds: [-1e+308`:       {records.Numeric("c", -1e308, 1e308)},
-		`records.Column["big"].Bounds`:               {records.Integer("big", 0, 1<<60)},
+		`records.Column["big"].Bounds`:               {records.Integer("big", -1<<62, 1<<62)},
 		`records.Column["a"].Levels: 0`:              {records.Categorical("a")},
 		`records.Column["a"].Levels: 1:`:             {records.Ordinal("a", "x")},
 		`records.Column["a"].Levels: 65536`:          {records.Categorical("a", many...)},

@@ -10,12 +10,12 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Visits describes a file of many rows a person, one visited item (or several between
-// blanks) a row, to be grouped into one set a person. All of a person's rows, wherever they stand
+// Visits describes a file with many rows per person, one visited item (or several separated by
+// blanks) per row, to be grouped into one set per person. All of a person's rows, in any order
 // in the file, become one record of at most the schema's number of items, so that the unit of a
 // guarantee is the user: see [UnitOf].
 //
-// A row is a line, and who it belongs to is a fixed function of that line: the text of the user's
+// A row is a line, and its person is a fixed function of that line: the text of the user's
 // column, or the one person without a name where the line has no such column. Fields may be quoted;
 // a quote that is not closed on its line is an ordinary character.
 //
@@ -34,8 +34,8 @@ type Visits struct {
 // dropped; their person stays.
 //
 // Memory is that of the persons and their distinct items.
-// Errors: [ErrFormat] where the header does not name both columns; *[LimitError]; *[param.Error]
-// for columns that make no sense, or a schema that is not one of sets without classes.
+// Errors: [ErrFormat] where the header does not name both columns; *[LimitError];
+// *[*param.Error] for invalid columns, or a schema other than sets without classes.
 func (v Visits) Read(r io.Reader, s Schema) (*SetTable, error) {
 	b, err := newSetBuilder(s)
 	if err != nil {
@@ -59,6 +59,8 @@ func (v Visits) Read(r io.Reader, s Schema) (*SetTable, error) {
 }
 
 // Open is Read on a file.
+//
+// Errors: those of [Visits.Read] and of the file system.
 func (v Visits) Open(path string, s Schema) (*SetTable, error) {
 	return withFile(path, func(r io.Reader) (*SetTable, error) { return v.Read(r, s) })
 }
@@ -69,11 +71,11 @@ func (v Visits) validate() error {
 	c.Add(err)
 	if v.Header {
 		c.OK(v.User != "" && v.Item != "" && v.User != v.Item, "records.Visits.User", v.User,
-			"the names of two columns, User and Item")
+			"the names of two different columns, User and Item")
 		return c.Err()
 	}
 	c.OK(v.UserColumn >= 0 && v.Column >= 0 && v.UserColumn != v.Column, "records.Visits.UserColumn",
-		v.UserColumn, "the positions of two columns, UserColumn and Column")
+		v.UserColumn, "the positions of two different columns, UserColumn and Column")
 	last := max(v.UserColumn, v.Column)
 	c.OK(last < v.Limits.fields(0), "records.Visits.UserColumn", last, "positions below Limits.Fields")
 	return c.Err()

@@ -51,6 +51,8 @@ func ReadIDX(images, labels io.Reader, s Schema, limits ...Limits) (*Table, erro
 }
 
 // OpenIDX is [ReadIDX] on files. labels is "" where the schema has no classes.
+//
+// Errors: those of [ReadIDX] and of the file system.
 func OpenIDX(images, labels string, s Schema, limits ...Limits) (*Table, error) {
 	return withFile(images, func(pixels io.Reader) (*Table, error) {
 		if labels == "" {

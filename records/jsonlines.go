@@ -12,7 +12,8 @@ import (
 // JSONLines reads and writes tables as lines of JSON (https://jsonlines.org): each line is a
 // record, an object whose keys are names of columns.
 //
-// A number is a JSON number, a level a string, and a missing value null. Readers take more: a key
+// A number is a JSON number, and so is a length of time, in seconds; a level, a moment and an
+// identifier are strings, and a missing value null. Readers take more: a key
 // that is absent is missing too; a string that spells a number will do in a column of numbers, a
 // number in a column of levels, and false and true in a column of two levels. Keys that name no
 // column are ignored.
@@ -38,6 +39,8 @@ func (j JSONLines) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
 }
 
 // OpenFrame is [JSONLines.ReadFrame] on a file.
+//
+// Errors: those of [JSONLines.ReadFrame] and of the file system.
 func (j JSONLines) OpenFrame(path string, s Schema) (*Frame, error) {
 	return withFile(path, func(r io.Reader) (*Frame, error) { return j.ReadFrame(r, s) })
 }
@@ -267,11 +270,11 @@ func (f *Frame) AppendJSON(dst []byte, row int) []byte {
 			separator = '{'
 		}
 		dst = append(appendQuoted(append(dst, separator), c.name), ':')
-		if c.kind.hasLevels() {
-			if l := f.Level(row, j); l >= 0 {
-				dst = appendQuoted(dst, c.levels[l])
-			} else {
+		if c.kind.hasLevels() || c.kind == DatetimeColumn || c.kind == IdentifierColumn {
+			if text, missing := f.text(row, j); missing {
 				dst = append(dst, "null"...)
+			} else {
+				dst = appendQuoted(dst, text)
 			}
 			continue
 		}

@@ -6,14 +6,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Limits bound what reading one input may cost. The zero value is safe for bytes that anybody may
-// have written: an input of at most 1 MiB then takes at most 64 MB of memory and about a second,
-// and a larger one grows what it may take with its size. Raise a limit for files that are trusted.
+// Limits bound the cost of reading one input. The zero value is safe for untrusted bytes: an input
+// of at most 1 MiB takes at most 64 MB of memory and about a second, and larger inputs in
+// proportion. Raise a limit for trusted files.
 //
 // Every reader takes limits: [CSV] and [Visits] as a field, functions as a last argument, of which
-// the last one given counts. An input over a limit ends in a [LimitError], except that a line of a
-// record that is too long, or cannot be split, is a neutral record of its own: what one record
-// holds never decides how another is read.
+// the last one given counts. An input over a limit results in a [LimitError], except that a
+// record's line that is too long, or cannot be split, becomes a neutral record: one record never
+// affects how another is read.
 //
 // Units: bytes, unless said otherwise. A negative limit is an error.
 type Limits struct {
@@ -23,7 +23,7 @@ type Limits struct {
 	// Fields bounds the number of fields of a header and of columns of a schema file. 0 is 16,384, or
 	// the columns of the schema where these are more.
 	Fields int
-	// Depth bounds how deep JSON may be nested. 0 is 32.
+	// Depth bounds the nesting of JSON. 0 is 32.
 	Depth int
 	// DocumentBytes bounds a file that is read as a whole, such as a schema. 0 is 16 MiB.
 	DocumentBytes int
@@ -34,10 +34,10 @@ type Limits struct {
 	// one more for each set and ten for each person of [Visits]. 0 is 2,097,152, and 16 more for each
 	// byte of the input, as it is before unpacking, beyond the first MiB.
 	Values int64
-	// Parameters bounds the number of parameters of a network that a plan names, with the numbers of
-	// its state. 0 is 5,242,880, which holds every architecture that package models names.
+	// Parameters bounds the number of parameters and state values of a network described by a plan.
+	// 0 is 5,242,880, enough for every preset of package models.
 	Parameters int64
-	// Plain says that the input is not packed, whatever it begins with. A text file is otherwise
+	// Plain means that the input is not compressed, whatever its first bytes. A text file is otherwise
 	// unpacked if it begins with the head of a gzip file, which no text in UTF-8 does. Set Plain where
 	// the first line is a record that may hold any bytes.
 	Plain bool
@@ -57,7 +57,7 @@ const (
 	mostParameters  = 5 << 20
 )
 
-// Validate reports every limit that is none, joined. Errors: *param.Error.
+// Validate reports every invalid limit, joined. Errors: *param.Error.
 func (l Limits) Validate() error {
 	var c param.Checker
 	for _, v := range []struct {
@@ -95,12 +95,12 @@ func orDefault[T int | int64](set, otherwise T) T {
 	return otherwise
 }
 
-// UnpackedFor is the number of bytes that an input of the given size may unpack to, for readers
-// outside this package.
+// UnpackedFor returns the number of bytes that an input of the given size may unpack to, for
+// readers outside this package.
 func (l Limits) UnpackedFor(bytes int64) int64 { return l.unpacked(bytes) }
 
-// ValuesFor is the number of values that an input of the given size may hold, for readers outside
-// this package.
+// ValuesFor returns the number of values that an input of the given size may hold, for readers
+// outside this package.
 func (l Limits) ValuesFor(bytes int64) int64 { return l.values(bytes) }
 
 // unpacked is how much an input of which that many bytes have been read may unpack to.

@@ -150,7 +150,7 @@ func bomb(start, piece string, n int) []byte {
 	return append(gz([]byte(start)), bytes.Repeat(many, n>>20)...)
 }
 
-// hostileInputs are what somebody might send, all below 1 MB. They are made once.
+// hostileInputs are what an attacker might send, all below 1 MB. They are made once.
 func hostileInputs(t testing.TB) map[string][]byte {
 	t.Helper()
 	makeInputs.Do(func() { inputs = makeHostileInputs(t) })
@@ -331,7 +331,7 @@ func TestNoSmallInputCostsMuch(t *testing.T) {
 	t.Logf("%d pairs, at most %d MB and %v", pairs, worst>>20, slowest)
 }
 
-// TestLimitsAreNamedAndCanBeRaised: what is refused by default is read by whoever raises the limit
+// TestLimitsAreNamedAndCanBeRaised: what is refused by default is read after raising the limit
 // that the error names, and a limit that is set holds.
 func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 	in, all := hostileInputs(t), readers(t)

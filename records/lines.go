@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// A line of text is what one record, or one row of a person, is written on. Lines are cut apart
-// before anything else is looked at, so that no quote, separator or length of one of them reaches
-// into another.
+// A line of text is what one record, or one row of a person, is written on. Lines are separated
+// before anything else is parsed, so that quotes, separators and lengths of one line do not
+// affect another.
 
 // textLines reads an input line by line.
 type textLines struct {

@@ -127,8 +127,8 @@ func TestNoLineChangesHowAnotherIsRead(t *testing.T) {
 	}
 }
 
-// TestSeveralBadLinesOfOnePersonAreOneRecord: whatever somebody writes beside their name, they are
-// one.
+// TestSeveralBadLinesOfOnePersonAreOneRecord: whatever else the lines hold, they are one
+// person's.
 func TestSeveralBadLinesOfOnePersonAreOneRecord(t *testing.T) {
 	text := "mallory,\"7\nbob,1\nmallory\n \"mallory\" " +
 		",5\nmallory,x\nmallory,1,2,3\nmallory,\"4\"\"\n" + strings.Repeat("mallory,", 1<<18) + "\n"
@@ -200,7 +200,7 @@ func FuzzLines(f *testing.F) {
 			without := r.rows(t, head+strings.Join(lines, "\n")+"\n")
 			with := r.rows(t, head+strings.Join(slices.Insert(slices.Clone(lines), at-1, line), "\n")+"\n")
 			if strings.HasPrefix(name, "visits") {
-				continue // the line may be one of somebody who is there
+				continue // the line may belong to a person in the data
 			}
 			more := len(with) - len(without)
 			same := more == 0 && slices.Equal(with, without)

@@ -143,6 +143,8 @@ func rowBounds(p []byte) (lo, hi uint64) {
 func (m *MappedSets) blockRows(b int) int { return min(m.n-b<<m.shift, 1<<m.shift) }
 
 // Close ends the use of the file. No record may be read afterwards.
+//
+// Errors: the file system's.
 func (m *MappedSets) Close() error {
 	if m.closer == nil {
 		return nil
@@ -150,7 +152,7 @@ func (m *MappedSets) Close() error {
 	return m.closer.Close()
 }
 
-// Schema is the public description of the records.
+// Schema returns the public description of the records.
 func (m *MappedSets) Schema() Schema {
 	if m == nil || m.mappedRef == nil {
 		return Schema{}
@@ -158,7 +160,7 @@ func (m *MappedSets) Schema() Schema {
 	return m.schema
 }
 
-// Len is the number of records; see [Data] for when it is private.
+// Len returns the number of records; see [Data] for when it is private.
 func (m *MappedSets) Len() int {
 	if m == nil || m.mappedRef == nil {
 		return 0

@@ -342,7 +342,7 @@ func TestVisitsAreGroupedByPerson(t *testing.T) {
 			t.Errorf("%s: unit %q", name, table.Unit())
 		}
 	}
-	// Where a person's rows stand, and everybody else's, plays no part in what is kept of them.
+	// The positions of a person's rows, and all other rows, play no part in what is kept of them.
 	few := must(
 		records.Visits{UserColumn: 1,
 			Column: 2}.Read(strings.NewReader("1,bob,9\n1,bob,0\n1,bob,7\n1,bob,1\n"), s))(t)

@@ -99,6 +99,9 @@ func (w *SetWriter) Append(d Data) error {
 	if err := given("records.SetWriter.Append", d); err != nil {
 		return err
 	}
+	if err := RefusePersons("records.SetWriter.Append", d.Schema()); err != nil {
+		return err
+	}
 	if s := w.encoder.schema; !d.Schema().Equal(s) {
 		return param.New("records.SetWriter.Append", d.Schema().String(), s.String())
 	}
@@ -110,6 +113,8 @@ func (w *SetWriter) Append(d Data) error {
 }
 
 // Close writes what a reader needs to find the blocks. It does not close the writer below.
+//
+// Errors: the writer's, wrapped.
 func (w *SetWriter) Close() error {
 	w.flushBlock()
 	w.starts = append(w.starts, w.at)

@@ -17,6 +17,10 @@ type mixed struct {
 	cells   []cellCode // one a column
 	label   int        // the columns of the class and of the target, or -1
 	target  int
+
+	constraints []Constraint // that generated records obey
+	rules       []rule       // the same, compiled
+	fault       error        // what is wrong with them
 }
 
 // Block is where one column lies in an encoded vector: the coordinates Offset …
@@ -27,10 +31,14 @@ type mixed struct {
 // number, followed by a coordinate that is 1 for a missing value (the number is
 // then 0) and 0 otherwise where the column has one. The norm of a block is at
 // most 1 in either case.
+//
+// The parts of a date, where a column has them, are one-hot blocks of their own behind that of the
+// moment.
 type Block struct {
 	Column        int
 	Offset, Width int
 	OneHot        bool
+	Part          CalendarParts // that the block holds; 0 for the column itself
 }
 
 // NewSchema describes tables: records of columns of different kinds, in order,
@@ -55,6 +63,8 @@ func tableSchema(columns []Column) Schema {
 		code := newCellCode(c, s.dim)
 		m.cells = append(m.cells, code)
 		switch c.kind {
+		case IdentifierColumn:
+			continue
 		case LabelColumn:
 			m.label = i
 			s.classes = slices.Clone(c.levels)
@@ -65,7 +75,11 @@ func tableSchema(columns []Column) Schema {
 		}
 		m.blocks = append(m.blocks,
 			Block{Column: i, Offset: s.dim, Width: code.width, OneHot: code.oneHot})
-		s.dim += code.width
+		for _, p := range code.parts {
+			m.blocks = append(m.blocks,
+				Block{Column: i, Offset: p.offset, Width: p.width, OneHot: true, Part: p.part})
+		}
+		s.dim += code.total()
 	}
 	return s
 }
@@ -73,7 +87,7 @@ func tableSchema(columns []Column) Schema {
 func validateColumns(columns []Column) error {
 	var errs []error
 	seen := map[string]bool{}
-	special, encoded, width := 0, 0, 0
+	special, encoded, width, buckets := 0, 0, 0, 0
 	for i, c := range columns {
 		if len(errs) >= maxDefects {
 			return errors.Join(errs[:maxDefects]...)
@@ -81,16 +95,26 @@ func validateColumns(columns []Column) error {
 		errs = append(errs, c.validate(i)...)
 		if seen[c.name] {
 			errs = append(errs,
-				param.New(fmt.Sprintf("records.Column[%d].Name", i), quotedName(c.name), "a name of its own"))
+				param.New(fmt.Sprintf("records.Column[%d].Name", i), quotedName(c.name), "a unique name"))
 		}
 		seen[c.name] = true
 		if c.kind == LabelColumn || c.kind == TargetColumn {
 			special++
 		}
-		if c.kind != LabelColumn {
+		if c.kind == HashedColumn {
+			buckets += len(c.levels)
+		}
+		if c.kind.encoded() {
 			encoded++
 			width += len(c.levels) + 2
 		}
+		if c.parts != 0 {
+			width += 12 + 7 + 24 + 3
+		}
+	}
+	if buckets > maxBuckets {
+		errs = append(errs, param.New("records.NewSchema", fmt.Sprintf("%d buckets", buckets),
+			fmt.Sprintf("at most %d in all columns together", maxBuckets)))
 	}
 	if special > 1 {
 		errs = append(errs,
@@ -98,12 +122,12 @@ func validateColumns(columns []Column) error {
 	}
 	if encoded == 0 || width > maxDim {
 		errs = append(errs, param.New("records.NewSchema", fmt.Sprintf("%d columns to encode", encoded),
-			fmt.Sprintf("at least one beside the label, and at most %d coordinates", maxDim)))
+			fmt.Sprintf("at least one besides the label, and at most %d coordinates", maxDim)))
 	}
 	return errors.Join(errs...)
 }
 
-// Columns are the columns of a table in order, nil for other kinds.
+// Columns returns the columns of a table in order, nil for other kinds.
 func (s Schema) Columns() []Column {
 	if s.table == nil {
 		return nil
@@ -111,7 +135,7 @@ func (s Schema) Columns() []Column {
 	return slices.Clone(s.table.columns)
 }
 
-// ColumnIndex is the place of the column of that name, -1 where there is none.
+// ColumnIndex returns the place of the column of that name, -1 where there is none.
 func (s Schema) ColumnIndex(name string) int {
 	if s.table == nil {
 		return -1
@@ -120,7 +144,8 @@ func (s Schema) ColumnIndex(name string) int {
 }
 
 // Blocks say how the encoded vector of a table is laid out: one block for every
-// column but the label, in order; nil for other kinds.
+// column but the label and identifiers, in order, and one for every part of a date; nil for other
+// kinds.
 func (s Schema) Blocks() []Block {
 	if s.table == nil {
 		return nil
@@ -128,7 +153,7 @@ func (s Schema) Blocks() []Block {
 	return slices.Clone(s.table.blocks)
 }
 
-// Target is the place of the column that is to be predicted, -1 where there is
+// Target returns the place of the column that is to be predicted, -1 where there is
 // none.
 func (s Schema) Target() int {
 	if s.table == nil {
@@ -147,7 +172,22 @@ func (s Schema) relabelled(names []string) Schema {
 		}
 		columns = append(columns, Label(name, names...))
 	}
-	return tableSchema(columns)
+	return s.rebuilt(columns)
+}
+
+// rebuilt is the schema of other columns, with the constraints whose columns are left.
+func (s Schema) rebuilt(columns []Column) Schema {
+	out := tableSchema(columns)
+	var left []Constraint
+	for _, c := range s.table.constraints {
+		if !slices.ContainsFunc(c.columns, func(name string) bool { return out.ColumnIndex(name) < 0 }) {
+			left = append(left, c)
+		}
+	}
+	if len(left) > 0 {
+		out = out.WithConstraints(left...)
+	}
+	return out
 }
 
 // withUnknown declares the other level of a table's label.
@@ -155,7 +195,7 @@ func (s Schema) withUnknown(name string) Schema {
 	if s.table.label >= 0 {
 		columns := s.Columns()
 		columns[s.table.label] = columns[s.table.label].WithOther(name)
-		s = tableSchema(columns)
+		s = s.rebuilt(columns)
 	}
 	return s
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNoRecordsAreAnError, not a panic, wherever records are asked for.
+// TestNoRecordsAreAnError, not a panic, in every function that takes records.
 func TestNoRecordsAreAnError(t *testing.T) {
 	sets, out := records.Sets(3, 2), new(bytes.Buffer)
 	table, err := records.NewSchema(records.Numeric("x", 0, 1))

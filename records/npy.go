@@ -200,6 +200,8 @@ func (h npyHeader) read(in *input, n int, what string) ([]float32, error) {
 
 // WriteNPY writes the encoded records as a float32 array, images with three
 // axes, in colour with four.
+//
+// Errors: the writer's.
 func WriteNPY(w io.Writer, t *Table) error {
 	shape := fmt.Sprintf("(%d, %d)", t.n, t.schema.dim)
 	if t.schema.IsImage() {
@@ -220,6 +222,8 @@ func WriteNPY(w io.Writer, t *Table) error {
 
 // WriteNPZ writes the encoded records as array x and, where the schema has
 // classes, the labels as array y.
+//
+// Errors: the writer's.
 func WriteNPZ(w io.Writer, t *Table) error {
 	zw := zip.NewWriter(w)
 	m, err := zw.Create(npzRecords)

@@ -10,13 +10,13 @@ import (
 
 // Overlap reports whether two data sets are known to hold the same records: whether one is the
 // other, a slice or another view of it, rows taken from it, the same mapped file, or a wrapper
-// around any of these, also one of a type that is not this package's. Algorithms that are told
-// which records are public refuse the private ones by it.
+// around any of these, also one of a type that is not this package's. Algorithms that take
+// public records use it to detect private ones.
 //
-// It compares where records are stored and which table they were taken from, never what they are,
-// so its answer depends on no record's value. It is therefore false for copies that were made in
-// another way. Of a table, rows that were taken and a slice count as the same, whichever rows they
-// are; two slices, and rows that were taken twice, may be different records.
+// It compares where records are stored and which table they were taken from, never their values,
+// so its result depends on no record's value. It returns false for copies made in other ways. Of a
+// table, rows that were taken and a slice count as the same, whichever rows they are; two slices,
+// and rows that were taken twice, may be different records.
 func Overlap(a, b Data) bool {
 	x, y := placesOf(a), placesOf(b)
 	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, y.homes) ||
@@ -199,7 +199,8 @@ func (p *places) add(at, size uintptr) {
 
 // ownTypes are this package's types of data.
 var ownTypes = map[reflect.Type]bool{reflect.TypeFor[Table](): true, reflect.TypeFor[Frame](): true,
-	reflect.TypeFor[SetTable](): true, reflect.TypeFor[MappedSets](): true}
+	reflect.TypeFor[SetTable](): true, reflect.TypeFor[MappedSets](): true,
+	reflect.TypeFor[Persons](): true}
 
 // known notes what a structure of this package's types holds, also where a user-defined type has
 // embedded it; ok is false for other types. Each is one reference: reading an unexported field
@@ -222,10 +223,12 @@ func (p *places) known(v reflect.Value) (ok bool) {
 		t := (*frameRef)(ref)
 		p.table(t.home)
 		for _, c := range t.cells {
-			p.table(nil, c.numbers, c.levels)
+			p.table(nil, c.numbers, c.levels, c.ticks)
 		}
 	case reflect.TypeFor[SetTable]():
 		p.sets(&SetTable{(*setRef)(ref)})
+	case reflect.TypeFor[Persons]():
+		p.walk(reflect.ValueOf((*personsRef)(ref).rows))
 	case reflect.TypeFor[MappedSets]():
 		p.mapped(&MappedSets{(*mappedRef)(ref)})
 	}

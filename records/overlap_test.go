@@ -28,7 +28,7 @@ func (h hidden) Range(lo, hi int, b *device.Batch)    { h.inner.Range(lo, hi, b)
 type rows struct {
 	schema records.Schema
 	list   [][]float32
-	shared *[]float32 // with everybody
+	shared *[]float32 // by all batches
 }
 
 func (r rows) Schema() records.Schema               { return r.schema }

@@ -2,7 +2,7 @@ package records
 
 import "iter"
 
-// Parts are the parts of a stream as any [Data], which is what algorithms that
+// Parts returns the parts of a stream as any [Data], which is what algorithms that
 // read a stream take: records.Parts(layout.Stream(file, schema, 10_000)).
 func Parts[D Data](stream iter.Seq2[D, error]) iter.Seq2[Data, error] {
 	return func(yield func(Data, error) bool) {

@@ -9,13 +9,13 @@ import (
 // Everything here that holds records prints as "[private]": under every verb, in a log, as JSON, by
 // itself and inside other values.
 //
-// Package fmt does not ask a value how to print where it stands in an unexported field of some
-// other struct: it walks through structs, and through one pointer under a verb that pointers do not
-// have, such as %s. So these types hold a reference to a struct that holds another, and show an
+// Package fmt does not call a value's Format method if the value is in an unexported field of
+// another struct: it walks through structs, and through one pointer under a verb that pointers do
+// not have, such as %s. So these types hold a reference to a struct that holds another, and show an
 // address.
 //
-// Records come out where they are asked for: by Gather, Range, Row, Items and Value, and by the
-// writers. What these return are plain slices and texts, and print as such.
+// Records are returned by Gather, Range, Row, Items and Value, and by the writers, as plain
+// slices and texts.
 
 const redacted = "[private]"
 
@@ -24,7 +24,7 @@ func redact(f fmt.State) { _, _ = io.WriteString(f, redacted) }
 // Format writes "[private]" for every verb.
 func (t Table) Format(f fmt.State, _ rune) { redact(f) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (t Table) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -33,7 +33,7 @@ func (t Table) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // Format writes "[private]" for every verb.
 func (f Frame) Format(state fmt.State, _ rune) { redact(state) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (f Frame) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -42,7 +42,7 @@ func (f Frame) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // Format writes "[private]" for every verb.
 func (t SetTable) Format(f fmt.State, _ rune) { redact(f) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (t SetTable) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -51,7 +51,7 @@ func (t SetTable) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // Format writes "[private]" for every verb.
 func (m MappedSets) Format(f fmt.State, _ rune) { redact(f) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (m MappedSets) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -60,7 +60,7 @@ func (m MappedSets) MarshalText() ([]byte, error) { return []byte(redacted), nil
 // Format writes "[private]" for every verb.
 func (b FrameBuilder) Format(f fmt.State, _ rune) { redact(f) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (b FrameBuilder) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -69,7 +69,7 @@ func (b FrameBuilder) MarshalText() ([]byte, error) { return []byte(redacted), n
 // Format writes "[private]" for every verb.
 func (b SetBuilder) Format(f fmt.State, _ rune) { redact(f) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (b SetBuilder) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -78,7 +78,7 @@ func (b SetBuilder) MarshalText() ([]byte, error) { return []byte(redacted), nil
 // Format writes "[private]" for every verb.
 func (w SetWriter) Format(f fmt.State, _ rune) { redact(f) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (w SetWriter) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -87,7 +87,7 @@ func (w SetWriter) MarshalText() ([]byte, error) { return []byte(redacted), nil 
 // Format writes "[private]" for every verb.
 func (s stated) Format(f fmt.State, _ rune) { redact(f) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (s stated) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -96,7 +96,7 @@ func (s stated) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 // Format writes "[private]" for every verb.
 func (c *clamped) Format(f fmt.State, _ rune) { redact(f) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (c *clamped) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Kind says what one record is.
+// Kind is the kind of one record.
 type Kind int
 
-// The kinds of record. The zero Kind is none of them, so that a schema nobody
-// declared is refused.
+// The kinds of record. The zero Kind is invalid, so that an undeclared schema is an
+// error.
 const (
 	BinaryVector    Kind = iota + 1 // every coordinate 0 or 1
 	IntervalVector                  // every coordinate in [lo, hi]
@@ -55,8 +55,8 @@ const (
 // coordinates it has and which values they take, and the names of its classes
 // if records are labelled. It is an immutable value; its methods return copies.
 //
-// Constructors only record what they are given; [Schema.Validate] says what is
-// wrong with it, and every function that builds data calls it.
+// Constructors do not validate; [Schema.Validate] reports mistakes, and every function
+// that builds data calls it.
 type Schema struct {
 	kind          Kind
 	dim           int
@@ -66,6 +66,7 @@ type Schema struct {
 	classes       []string
 	unknown       int
 	table         *mixed // of a table only
+	persons       int    // rows a person; 0 for rows
 }
 
 // Binary describes vectors of dim coordinates that are 0 or 1.
@@ -101,8 +102,8 @@ func RGBImage(height, width int) Schema {
 const colours = 3
 
 // Sets describes subsets of the items 0 … universe-1, of at most maxItems items
-// each. A longer record is cut to maxItems as part of its encoding, because the
-// bound is what its norm, and so its sensitivity, rests on.
+// each. A longer record is cut to maxItems as part of its encoding, because its norm,
+// and so its sensitivity, depends on the bound.
 func Sets(universe, maxItems int) Schema {
 	return Schema{kind: ItemSet, dim: universe, maxItems: maxItems, lo: 0, hi: 1}
 }
@@ -116,9 +117,9 @@ func area(height, width, channels int) int {
 }
 
 // WithLabels returns the schema of records that also carry one of the named
-// classes. A label is the index of a name. A label that is none of them becomes
-// class 0 unless [Schema.WithUnknown] declares another. In a table they take the
-// place of the label column, or become one called "class" after the others.
+// classes. A label is the index of a name. An unknown label becomes class 0 unless
+// [Schema.WithUnknown] declares another. In a table they replace the label column, or
+// add one named "class" after the others.
 func (s Schema) WithLabels(names ...string) Schema {
 	if s.table != nil {
 		return s.relabelled(names)
@@ -128,8 +129,8 @@ func (s Schema) WithLabels(names ...string) Schema {
 	return s
 }
 
-// WithUnknown declares the class that a label outside the schema becomes, which
-// must be one of the names given to [Schema.WithLabels].
+// WithUnknown declares the class that unknown labels become, which must be one of the
+// names given to [Schema.WithLabels].
 func (s Schema) WithUnknown(name string) Schema {
 	if s.table != nil {
 		return s.withUnknown(name)
@@ -141,10 +142,10 @@ func (s Schema) WithUnknown(name string) Schema {
 // WithoutLabels returns the schema of the same records without a class.
 func (s Schema) WithoutLabels() Schema { return s.WithLabels() }
 
-// Kind is what one record is.
+// Kind returns the kind of the records.
 func (s Schema) Kind() Kind { return s.kind }
 
-// Dim is the number of coordinates of an encoded record; for sets the size of
+// Dim returns the number of coordinates of an encoded record; for sets the size of
 // the universe, for tables the sum of the widths of the blocks.
 func (s Schema) Dim() int { return s.dim }
 
@@ -173,16 +174,16 @@ func (s Schema) Channels() int {
 	return 0
 }
 
-// MaxItems is the largest number of items of a set, 0 for other kinds.
+// MaxItems returns the largest number of items of a set, 0 for other kinds.
 func (s Schema) MaxItems() int { return s.maxItems }
 
-// Classes is the number of classes, 0 where records carry no label.
+// Classes returns the number of classes, 0 if records have no labels.
 func (s Schema) Classes() int { return len(s.classes) }
 
-// ClassNames are the names of the classes, in the order of their labels.
+// ClassNames returns the names of the classes, in the order of their labels.
 func (s Schema) ClassNames() []string { return slices.Clone(s.classes) }
 
-// ClassName is the name of one class, or its number where it has none.
+// ClassName returns the name of one class, or its number where it has none.
 func (s Schema) ClassName(label int) string {
 	if label >= 0 && label < len(s.classes) {
 		return s.classes[label]
@@ -190,18 +191,18 @@ func (s Schema) ClassName(label int) string {
 	return fmt.Sprint(label)
 }
 
-// Bounds are the smallest and the largest value of a coordinate of an encoded
+// Bounds returns the smallest and the largest value of a coordinate of an encoded
 // record; see [Column.Bounds] for the values of a table.
 func (s Schema) Bounds() (lo, hi float64) { return s.lo, s.hi }
 
-// Height is the number of rows of an image, 0 for other kinds.
+// Height returns the number of rows of an image, 0 for other kinds.
 func (s Schema) Height() int { return s.height }
 
-// Width is the number of columns of an image, 0 for other kinds.
+// Width returns the number of columns of an image, 0 for other kinds.
 func (s Schema) Width() int { return s.width }
 
-// MaxNorm is an upper bound of the L2 norm of an encoded record, attained up to
-// rounding. It is public, and what an analytic sensitivity may rest on.
+// MaxNorm returns an upper bound of the L2 norm of an encoded record, attained up to
+// rounding. It is public, and an analytic sensitivity may depend on it.
 func (s Schema) MaxNorm() float64 {
 	if s.kind == ItemSet {
 		return roundUp(math.Sqrt(float64(min(s.maxItems, s.dim))))
@@ -223,6 +224,8 @@ func roundUp(x float64) float64 {
 
 // Equal reports whether two schemas describe the same records.
 //
+// How many rows a person has ([Schema.ByPerson]) does not count, since the rows are the same: see
+// [CheckPersons].
 // The texts by which files name the levels of a table ([Column.WithAlias]) do not count.
 func (s Schema) Equal(o Schema) bool {
 	a, b := s, o
@@ -259,6 +262,9 @@ func (s Schema) String() string {
 	}
 	if len(s.classes) > 0 {
 		fmt.Fprintf(&b, ", %d classes", len(s.classes))
+	}
+	if s.persons > 0 {
+		fmt.Fprintf(&b, ", at most %d a person", s.persons)
 	}
 	return b.String()
 }

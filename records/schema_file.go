@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// WriteSchema writes a schema as indented JSON, which people can read, review
-// and edit: names, kinds, bounds and levels.
+// WriteSchema writes a schema as indented JSON for people to review and edit: names,
+// kinds, bounds and levels.
 //
 // Errors: *[param.Error] for a schema that is not valid, and those of the writer.
 func WriteSchema(w io.Writer, s Schema) error {
@@ -30,7 +30,7 @@ func schemaText(s Schema) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// ReadSchema reads a schema that WriteSchema, or a person, wrote.
+// ReadSchema reads a schema in the format of WriteSchema.
 //
 // Errors: [ErrFormat] for what is no JSON; *[LimitError]; and what is wrong
 // with the schema.
@@ -50,12 +50,14 @@ func ReadSchema(r io.Reader, limits ...Limits) (Schema, error) {
 		return Schema{}, err
 	}
 	if !json.Valid(text) {
-		return Schema{}, malformed("the schema is no JSON")
+		return Schema{}, malformed("the schema is not valid JSON")
 	}
 	return parseSchema(text)
 }
 
 // OpenSchema is [ReadSchema] on a file.
+//
+// Errors: those of [ReadSchema] and of the file system.
 func OpenSchema(path string, limits ...Limits) (Schema, error) {
 	return withFile(path, func(r io.Reader) (Schema, error) { return ReadSchema(r, limits...) })
 }
@@ -89,6 +91,8 @@ func (l Limits) checkJSON(text []byte) error {
 }
 
 // SaveSchema is [WriteSchema] to a file.
+//
+// Errors: those of [WriteSchema] and of the file system.
 func SaveSchema(path string, s Schema) error {
 	text, err := schemaText(s)
 	if err != nil {

@@ -19,7 +19,10 @@ type schemaJSON struct {
 	Classes  []string `json:"classes,omitempty"`
 	Unknown  int      `json:"unknown,omitempty"`
 
-	Columns []columnJSON `json:"columns,omitempty"` // of a table, which has nothing else
+	Columns     []columnJSON     `json:"columns,omitempty"` // of a table, which has nothing else
+	Constraints []constraintJSON `json:"constraints,omitempty"`
+
+	RowsPerPerson int `json:"rows_per_person,omitempty"` // of any kind
 }
 
 // MarshalJSON writes a valid schema.
@@ -42,7 +45,11 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 		for _, c := range s.table.columns {
 			j.Columns = append(j.Columns, c.json())
 		}
+		for _, c := range s.table.constraints {
+			j.Constraints = append(j.Constraints, c.json())
+		}
 	}
+	j.RowsPerPerson = s.persons
 	return json.Marshal(j)
 }
 
@@ -91,7 +98,7 @@ func (j schemaJSON) schema() (Schema, error) {
 	case MixedTable.String():
 		return j.tableSchema()
 	}
-	s.classes, s.unknown = j.Classes, j.Unknown
+	s.classes, s.unknown, s.persons = j.Classes, j.Unknown, j.RowsPerPerson
 	if err := s.Validate(); err != nil {
 		return Schema{}, err
 	}
@@ -105,7 +112,23 @@ func (j schemaJSON) tableSchema() (Schema, error) {
 	if !j.onlyOwnFields(MixedTable) || j.Classes != nil || j.Unknown != 0 {
 		return Schema{}, fmt.Errorf("records: schema: fields that kind %q does not have", j.Kind)
 	}
-	return tableSchemaOf(j.Columns)
+	s, err := tableSchemaOf(j.Columns)
+	if err != nil {
+		return s, err
+	}
+	var list []Constraint
+	for _, c := range j.Constraints {
+		read, err := c.constraint()
+		if err != nil {
+			return Schema{}, err
+		}
+		list = append(list, read)
+	}
+	if len(list) > 0 {
+		s = s.WithConstraints(list...)
+	}
+	s = s.ByPerson(j.RowsPerPerson)
+	return s, s.Validate()
 }
 
 func (j schemaJSON) onlyOwnFields(k Kind) bool {
@@ -113,7 +136,7 @@ func (j schemaJSON) onlyOwnFields(k Kind) bool {
 	image := k == GreyImage || k == BlackWhiteImage || k == ColourImage
 	return (vector || j.Dim == 0) &&
 		(image || j.Height == 0 && j.Width == 0) &&
-		(k == MixedTable || j.Columns == nil) &&
+		(k == MixedTable || j.Columns == nil && j.Constraints == nil) &&
 		(k == ItemSet || j.Universe == 0 && j.MaxItems == 0) &&
 		(k == IntervalVector || j.Lo == nil && j.Hi == nil)
 }

@@ -51,6 +51,7 @@ func newSetBuilder(s Schema) (*setBuilder, error) {
 	if err := setSchema(s); err != nil {
 		return nil, err
 	}
+	s = s.ByPerson(0)
 	return &setBuilder{encoder: setEncoder{schema: s}, writer: newBlockWriter(s)}, nil
 }
 
@@ -162,10 +163,10 @@ func (b *SetBuilder) Add(items []uint32) error {
 	return nil
 }
 
-// Len is the number of records so far.
+// Len returns the number of records so far.
 func (b *SetBuilder) Len() int { return b.b.n }
 
-// Table is the table of the records so far. The builder starts anew.
+// Table returns the table of the records so far and resets the builder.
 //
 // Errors: *[param.Error] where there is not one label a record, exactly if the schema has classes.
 func (b *SetBuilder) Table(labels ...int32) (*SetTable, error) {

@@ -68,7 +68,7 @@ func FromCSR(s Schema, offsets []int, items []uint32, labels ...int32) (*SetTabl
 	return b.table(labels)
 }
 
-// Schema is the public description of the records.
+// Schema returns the public description of the records.
 func (t *SetTable) Schema() Schema {
 	if t == nil || t.setRef == nil {
 		return Schema{}
@@ -76,7 +76,7 @@ func (t *SetTable) Schema() Schema {
 	return t.schema
 }
 
-// Len is the number of records; see [Data] for when it is private.
+// Len returns the number of records; see [Data] for when it is private.
 func (t *SetTable) Len() int {
 	if t == nil || t.setRef == nil {
 		return 0
@@ -130,7 +130,7 @@ func (t *SetTable) span(lo, hi int) {
 	}
 }
 
-// Items are a copy of the items of one record, ascending.
+// Items returns a copy of the items of one record, ascending.
 func (t *SetTable) Items(i int) []uint32 { return t.AppendItems(nil, i) }
 
 // AppendItems appends the items of one record, ascending, to dst.
@@ -140,7 +140,7 @@ func (t *SetTable) AppendItems(dst []uint32, i int) []uint32 {
 	return block.append(dst, at, at+1)
 }
 
-// Label is the class of one record; -1 where the schema has no classes.
+// Label returns the class of one record; -1 where the schema has no classes.
 func (t *SetTable) Label(i int) int {
 	if t.labels.classes == 0 {
 		return -1
@@ -148,7 +148,7 @@ func (t *SetTable) Label(i int) int {
 	return int(t.labels.at(i))
 }
 
-// Labels are the classes of all records; nil where the schema has none.
+// Labels returns the classes of all records; nil where the schema has none.
 func (t *SetTable) Labels() []int32 { return t.labels.all() }
 
 // Take returns a table of copies of the given rows, in that order. It keeps the unit of rows

@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// EachSet hands out the items of every record in order, a chunk of rows at a time, so that
-// memory does not grow with the data. The slice is valid during the call. It stops at the
-// first error of each and returns it.
+// EachSet calls each with the items of every record in order. It reads a chunk of rows at
+// a time, so memory does not grow with the data. The slice is valid during the call. It
+// stops at the first error of each and returns it.
 //
 // Errors: *[param.Error] for data that are not sets.
 func EachSet(d Data, each func(row int, items []uint32) error) error {
@@ -34,7 +34,7 @@ func EachSet(d Data, each func(row int, items []uint32) error) error {
 	return nil
 }
 
-// errStopped ends a scan whose consumer wants no more.
+// errStopped ends a scan whose consumer has stopped.
 var errStopped = errors.New("records: stopped")
 
 // StreamTransactions is [ReadTransactions] in tables of at most rows records, one after

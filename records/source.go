@@ -10,8 +10,7 @@ import (
 	"os"
 )
 
-// ErrFormat is in the chain of every error about a file that is not what its
-// format says.
+// ErrFormat is wrapped by every error about a malformed file.
 var ErrFormat = errors.New("records: malformed file")
 
 // malformed is an ErrFormat with what is wrong, which must name a place and

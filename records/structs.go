@@ -3,10 +3,10 @@ package records
 import (
 	"encoding"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -20,11 +20,12 @@ const structTag = "privgen"
 //
 //	Age int `privgen:"age"`
 //
-// or, without a tag, to the column of the field's own name; a tag of "-" leaves a field out. The
+// or, without a tag, to the column with the field's name; the tag "-" excludes a field. The
 // fields of embedded structs count as the struct's own. A field is a text, a number, a bool, any
-// type with one of these beneath, an [encoding.TextMarshaler], or a pointer to one of these, where
-// nil is a missing value; values are read as [FrameBuilder.Append] reads them. The values
-// themselves are never refused; [Check] tells what is odd about them.
+// type with one of these beneath, an [encoding.TextMarshaler], a [time.Time], or a pointer to one
+// of these, where nil is a missing value; values are read as [FrameBuilder.Append] reads them.
+// Values are never an error; [Check] reports invalid ones. An [Identifier] needs no field, and one
+// that it has is not read.
 //
 // Errors: *[param.Error] for a schema that is not of tables, a T that is no struct, a column
 // without a field or with two, a tag that names no column, a field of another type.
@@ -38,6 +39,9 @@ func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
 		return nil, err
 	}
 	for j, f := range fields {
+		if f.index == nil || s.table.columns[j].kind == DatetimeColumn && f.isTime() {
+			continue
+		}
 		if !cellLike(f.typ) {
 			return nil, f.wrong("records.FromStructs", s, j, "a text, a number, a bool or a pointer to one")
 		}
@@ -48,7 +52,11 @@ func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
 	for i := range rows {
 		row := reflect.ValueOf(&rows[i]).Elem()
 		for j, f := range fields {
-			b.appendField(j, row.FieldByIndex(f.index))
+			if f.index == nil {
+				b.appendMissing(j)
+			} else {
+				b.appendField(j, row.FieldByIndex(f.index))
+			}
 		}
 		b.n++
 	}
@@ -57,9 +65,11 @@ func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
 
 // Into makes structs of the records of a table, such as those that a generator samples. Fields are
 // found as [FromStructs] finds them. A column of numbers fills floats, and one of whole numbers
-// integers that hold all of its bounds; a column of levels fills texts and types with
-// UnmarshalText, and a bool where it has two levels, the second of which is true. A column that may
-// be missing needs a pointer, which is nil for a missing value.
+// integers that hold all of its bounds; a datetime fills a [time.Time], a duration a
+// [time.Duration] or a float64 of seconds, and an identifier, which needs no field, a text. A
+// column of levels fills texts and types with UnmarshalText, and a bool where it has two levels,
+// the second of which is true. A column that may be missing needs a pointer, nil for a missing
+// value.
 //
 // Errors: *[param.Error] for data that are no table, for structs as in [FromStructs], and for a
 // field that cannot hold every value of its column, such as a type whose UnmarshalText refuses one
@@ -78,6 +88,9 @@ func Into[T any](d Data) ([]T, error) {
 		return nil, err
 	}
 	for j, f := range fields {
+		if f.index == nil {
+			continue
+		}
 		if want := f.holds(s.table.columns[j]); want != "" {
 			return nil, f.wrong(path, s, j, want)
 		}
@@ -90,6 +103,9 @@ func Into[T any](d Data) ([]T, error) {
 	for i := range rows {
 		row := reflect.ValueOf(&rows[i]).Elem()
 		for j, field := range fields {
+			if field.index == nil {
+				continue
+			}
 			if !f.fill(row.FieldByIndex(field.index), i, j) { // a level that it took before
 				return nil, field.wrong(path, s, j, "a type that reads a level the same way each time")
 			}
@@ -110,7 +126,12 @@ func (f structField) wrong(path string, s Schema, column int, want string) error
 		s.table.columns[column].name), f.typ.String(), want)
 }
 
-// bind finds the field of each column.
+// isTime reports whether a field is a time.Time, or a pointer to one.
+func (f structField) isTime() bool {
+	return f.typ == timeType || f.typ.Kind() == reflect.Pointer && f.typ.Elem() == timeType
+}
+
+// bind finds the field of each column. An identifier need not have one.
 func bind(path string, s Schema, t reflect.Type) ([]structField, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, param.New(path, t.String(), "a struct")
@@ -139,7 +160,8 @@ func bind(path string, s Schema, t reflect.Type) ([]structField, error) {
 	}
 	for j, f := range fields {
 		name := s.table.columns[j].name
-		c.OK(f.index != nil, path, fmt.Sprintf("no field for column %q", name),
+		optional := s.table.columns[j].kind == IdentifierColumn
+		c.OK(f.index != nil || optional, path, fmt.Sprintf("no field for column %q", name),
 			fmt.Sprintf("a field with the tag `%s:%q`", structTag, name))
 	}
 	return fields, c.Err()
@@ -158,6 +180,8 @@ func direct(t reflect.Type, index []int) bool {
 var (
 	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+	timeType        = reflect.TypeFor[time.Time]()
+	durationType    = reflect.TypeFor[time.Duration]()
 )
 
 // cellLike reports whether values of a type can be read as cells.
@@ -183,6 +207,10 @@ func (b *FrameBuilder) appendField(j int, v reflect.Value) {
 		}
 		v = v.Elem()
 	}
+	if v.Type() == timeType && b.schema.table.columns[j].kind == DatetimeColumn {
+		_ = b.appendValue(j, v.Interface())
+		return
+	}
 	if m, ok := v.Addr().Interface().(encoding.TextMarshaler); ok {
 		if text, err := m.MarshalText(); err != nil {
 			b.appendUnknown(j)
@@ -203,6 +231,18 @@ func (f structField) holds(c Column) string {
 	switch {
 	case c.missing && !pointer:
 		return "a pointer, which is nil for a missing value"
+	case c.kind == IdentifierColumn:
+		if t.Kind() != reflect.String {
+			return "a text"
+		}
+	case c.kind == DatetimeColumn:
+		if t != timeType {
+			return "a time.Time"
+		}
+	case c.kind == DurationColumn:
+		if t != durationType && t.Kind() != reflect.Float64 {
+			return "a time.Duration, or a float64 of seconds"
+		}
 	case c.kind.hasLevels():
 		text := t.Kind() == reflect.String || reflect.PointerTo(t).Implements(textUnmarshaler)
 		if !text && !(t.Kind() == reflect.Bool && len(c.levels) == 2) {
@@ -211,12 +251,12 @@ func (f structField) holds(c Column) string {
 		if i := slices.IndexFunc(c.levels, func(l string) bool { return !takes(t, l) }); i >= 0 {
 			return fmt.Sprintf("a type that reads the level %q", c.levels[i])
 		}
-	case t.Kind() == reflect.Float64:
+	case t.Kind() == reflect.Float64 && !(c.kind == IntegerColumn && c.inTicks()):
 	case t.Kind() == reflect.Float32 && (c.kind != IntegerColumn || max(-c.lo, c.hi) <= 1<<24):
 	case c.kind != IntegerColumn:
 		return "a float64 or float32"
-	case !integersHold(t, c.lo, c.hi):
-		return fmt.Sprintf("a type of number that holds %v to %v", c.lo, c.hi)
+	case !integersHold(t, c.least, c.most):
+		return fmt.Sprintf("a type of number that holds %d to %d", c.least, c.most)
 	}
 	return ""
 }
@@ -229,14 +269,13 @@ func takes(t reflect.Type, level string) bool {
 }
 
 // integersHold reports whether a type is one of integers that holds both bounds.
-func integersHold(t reflect.Type, lo, hi float64) bool {
+func integersHold(t reflect.Type, lo, hi int64) bool {
 	zero := reflect.Zero(t)
 	switch {
 	case zero.CanInt():
-		largest := math.Ldexp(1, t.Bits()-1)
-		return lo >= -largest && hi < largest
+		return !zero.OverflowInt(lo) && !zero.OverflowInt(hi)
 	case zero.CanUint():
-		return lo >= 0 && hi < math.Ldexp(1, t.Bits())
+		return lo >= 0 && !zero.OverflowUint(uint64(hi))
 	}
 	return false
 }
@@ -245,6 +284,17 @@ func integersHold(t reflect.Type, lo, hi float64) bool {
 // field's type took it.
 func (f *Frame) fill(v reflect.Value, row, column int) bool {
 	number, level := f.Number(row, column), f.Level(row, column)
+	c := &f.schema.table.columns[column]
+	if c.kind == IdentifierColumn {
+		text, missing := f.text(row, column)
+		if v.Kind() != reflect.Pointer {
+			v.SetString(text)
+		} else if !missing {
+			v.Set(reflect.New(v.Type().Elem()))
+			v.Elem().SetString(text)
+		}
+		return true
+	}
 	if v.Kind() == reflect.Pointer {
 		if number != number && level < 0 {
 			return true
@@ -252,17 +302,22 @@ func (f *Frame) fill(v reflect.Value, row, column int) bool {
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
 	}
-	c := &f.schema.table.columns[column]
 	switch {
-	case !c.kind.hasLevels():
-		switch {
-		case v.CanFloat():
-			v.SetFloat(number)
-		case v.CanInt():
-			v.SetInt(int64(number))
-		default:
-			v.SetUint(uint64(number))
+	case v.Type() == timeType:
+		m, _ := f.Time(row, column)
+		v.Set(reflect.ValueOf(m))
+	case v.Type() == durationType && c.kind == DurationColumn:
+		d, _ := f.Duration(row, column)
+		v.SetInt(int64(d))
+	case c.kind == IntegerColumn && !v.CanFloat():
+		whole, _ := f.Whole(row, column)
+		if v.CanInt() {
+			v.SetInt(whole)
+		} else {
+			v.SetUint(uint64(whole))
 		}
+	case !c.kind.hasLevels():
+		v.SetFloat(number)
 	case v.Kind() == reflect.Bool:
 		v.SetBool(level == 1)
 	default:

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// size is a type of the caller's that is written as text.
+// size is a user-defined type with a text form.
 type size int
 
 func (s size) MarshalText() ([]byte, error) {

@@ -132,14 +132,14 @@ func newTable(s Schema, values int, labels []int32) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Table{&tableRef{&tableRows{schema: s, n: n, enc: newEncoder(s), labels: c,
+	return &Table{&tableRef{&tableRows{schema: s.ByPerson(0), n: n, enc: newEncoder(s), labels: c,
 		home: new(origin)}}}, nil
 }
 
 // maxRows is what a row number of a batch can say.
 const maxRows = 1<<31 - 1
 
-// Schema is the public description of the records.
+// Schema returns the public description of the records.
 func (t *Table) Schema() Schema {
 	if t == nil || t.tableRef == nil {
 		return Schema{}
@@ -147,7 +147,7 @@ func (t *Table) Schema() Schema {
 	return t.schema
 }
 
-// Len is the number of records; see [Data] for when it is private.
+// Len returns the number of records; see [Data] for when it is private.
 func (t *Table) Len() int {
 	if t == nil || t.tableRef == nil {
 		return 0
@@ -218,7 +218,7 @@ func (t *Table) Row(dst []float32, i int) []float32 {
 	return dst
 }
 
-// Label is the class of one record, clamped into the schema; -1 where the
+// Label returns the class of one record, clamped into the schema; -1 where the
 // schema has no classes.
 func (t *Table) Label(i int) int {
 	if t.labels.classes == 0 {
@@ -227,11 +227,11 @@ func (t *Table) Label(i int) int {
 	return int(t.labels.at(i))
 }
 
-// Labels are the classes of all records, clamped into the schema; nil where the
+// Labels returns the classes of all records, clamped into the schema; nil where the
 // schema has none.
 func (t *Table) Labels() []int32 { return t.labels.all() }
 
-// Flat is the table's row-major storage. It is the table's own slice, with the
+// Flat returns the table's row-major storage. It is the table's own slice, with the
 // values as they were given, where the table holds float32; shared says so.
 // Otherwise it is an encoded copy.
 func (t *Table) Flat() (values []float32, shared bool) {
@@ -246,7 +246,7 @@ func (t *Table) Flat() (values []float32, shared bool) {
 	return values, false
 }
 
-// Matrix is a float64 copy of the encoded records, one a row, for gonum. An
+// Matrix returns a float64 copy of the encoded records, one a row, for gonum. An
 // empty table gives the empty matrix.
 func (t *Table) Matrix() *mat.Dense {
 	if t.n == 0 {

@@ -74,6 +74,8 @@ func scanTransactions(r io.Reader, s Schema, limits Limits, each func(row []uint
 }
 
 // OpenTransactions is [ReadTransactions] on a file.
+//
+// Errors: those of [ReadTransactions] and of the file system.
 func OpenTransactions(path string, s Schema, limits ...Limits) (*SetTable, error) {
 	return withFile(path, func(r io.Reader) (*SetTable, error) {
 		return ReadTransactions(r, s, limits...)

@@ -8,8 +8,8 @@ const (
 	UnitUser   = "user"   // all that one person contributes
 )
 
-// UnitOf says whose presence a guarantee about these records protects: UnitRecord where
-// nothing says otherwise, UnitUser where every row holds all that one person contributes,
+// UnitOf returns the unit whose presence a guarantee about these records protects:
+// UnitRecord by default, UnitUser if every row holds all that one person contributes,
 // bounded by the schema. Data of any type may state it by a method Unit() string.
 func UnitOf(d Data) string {
 	if u, ok := d.(interface{ Unit() string }); ok && u.Unit() != "" {
@@ -19,7 +19,7 @@ func UnitOf(d Data) string {
 }
 
 // WithUnit returns the same records with the statement that each is all that one such unit
-// contributes: the caller's to answer for. No records stay none.
+// contributes. The caller is responsible for its truth. WithUnit(nil, …) is nil.
 func WithUnit(d Data, unit string) Data {
 	if d == nil {
 		return nil
@@ -27,11 +27,11 @@ func WithUnit(d Data, unit string) Data {
 	return stated{Data: d, unit: unit}
 }
 
-// WithPart returns the same records with the statement that whoever contributes them, such as a
-// user, contributes to this one of so many parts alone, counted from 0: the caller's to answer for.
-// A part can be chosen by a hash of the user's name, for example. Sums over records that arrive in
-// pieces protect a user only where the pieces state different parts; see package merf. No records
-// stay none, and a part that does not exist is no statement.
+// WithPart returns the same records with the statement that their contributor, such as a
+// user, contributes to this part only, counted from 0 of the given number of parts. The caller is
+// responsible for its truth. A part can be chosen by a hash of the user's name, for example. Sums
+// over records that arrive in pieces protect a user only if the pieces state different parts; see
+// package merf. WithPart(nil, …) is nil, and an invalid part is ignored.
 func WithPart(d Data, part, parts int) Data {
 	if d == nil || part < 0 || part >= parts {
 		return d
@@ -39,7 +39,7 @@ func WithPart(d Data, part, parts int) Data {
 	return stated{Data: d, unit: UnitOf(d), part: part, parts: parts}
 }
 
-// PartOf is the part that [WithPart] has stated, and of how many; 0 of 0 where nothing has.
+// PartOf returns the part stated by [WithPart] and the number of parts; 0, 0 if none was stated.
 func PartOf(d Data) (part, parts int) {
 	switch own := d.(type) {
 	case stated:

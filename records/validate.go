@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Validate reports everything that is wrong with the schema.
+// Validate reports every mistake in the schema.
 //
 // Errors: *[param.Error], joined.
 func (s Schema) Validate() error {
@@ -42,7 +42,10 @@ func (s Schema) Validate() error {
 		bad("Bounds", fmt.Sprintf("[%g, %g]", s.lo, s.hi),
 			"finite float32 bounds, the lower below the upper")
 	}
-	errs = append(errs, s.validateClasses()...)
+	errs = append(append(errs, s.validateClasses()...), s.validatePersons())
+	if s.table != nil {
+		errs = append(errs, s.table.fault)
+	}
 	return errors.Join(errs...)
 }
 
@@ -55,7 +58,7 @@ func (s Schema) validateClasses() (errs []error) {
 	for i, name := range s.classes {
 		if (name == "" || seen[name]) && len(errs) < maxDefects {
 			errs = append(errs,
-				param.New(fmt.Sprintf("records.Schema.Classes[%d]", i), quotedName(name), "a name of its own"))
+				param.New(fmt.Sprintf("records.Schema.Classes[%d]", i), quotedName(name), "a unique name"))
 		}
 		seen[name] = true
 	}

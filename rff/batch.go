@@ -6,9 +6,9 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A BatchEmbedding can sum the features of a batch, and go back from what pulls at the sum, without
-// writing any record's features down. A generator that is trained against sums then costs what the
-// codes of columns are wide, not Dim.
+// A BatchEmbedding can sum the features of a batch, and propagate derivatives of the sum, without
+// storing the features of single records. The cost of training a generator then depends on the
+// width of the column codes, not on Dim.
 type BatchEmbedding interface {
 	Embedding
 	// Sum sets dst to the sum of the features of the rows of x.

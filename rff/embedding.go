@@ -15,18 +15,17 @@ import (
 //
 // Embeddings of this package are safe for concurrent use.
 type Embedding interface {
-	// In is the width of a record and Dim the number of features.
+	// In returns the width of a record and Dim the number of features.
 	In() int
 	Dim() int
-	// NormBound is the largest ‖φ(x)‖ over records of the layout: the
+	// NormBound returns the largest ‖φ(x)‖ over records of the layout: the
 	// sensitivity of a sum under add/remove.
 	//
-	// Guarantee: the float32 rows that Transform writes keep it too, where the
-	// type does not say otherwise; a private sum clips rows to it all the same.
+	// Guarantee: the float32 rows that Transform writes satisfy it too, unless the type
+	// says otherwise; a private sum clips rows to it anyway.
 	NormBound() float64
-	// ChangeBound is the largest ‖φ(x)−φ(x′)‖ over pairs of records: the
-	// sensitivity under replace-one. It is 2·NormBound unless something smaller
-	// is proven.
+	// ChangeBound returns the largest ‖φ(x)−φ(x′)‖ over pairs of records: the
+	// sensitivity under replace-one. It is 2·NormBound unless a smaller bound is proven.
 	ChangeBound() float64
 	// Transform writes the features of the batch's records into dst.
 	//
@@ -49,8 +48,8 @@ type EmbeddingKernel interface {
 	Embedding(l Layout, seed uint64) (Embedding, error)
 }
 
-// Layout is the public shape of encoded records: what an embedding may know of
-// them beyond their width. Every coordinate of a record lies in [0,1].
+// Layout is the public shape of encoded records, as far as embeddings use it. Every
+// coordinate of a record lies in [0,1].
 type Layout struct {
 	In int // width of a record
 	// Height and Width, for images: pixels row by row, their channels side by
@@ -61,7 +60,7 @@ type Layout struct {
 	Blocks []Block
 }
 
-// Block is where an encoded record holds one column of a table.
+// Block is the position of one column of a table in an encoded record.
 type Block struct {
 	Offset, Width int
 	// OneHot says that exactly one of the coordinates is 1 and the others are
@@ -74,6 +73,8 @@ type Block struct {
 }
 
 // Validate reports every contradiction in the layout, nil if there is none.
+//
+// Errors: *param.Error values, joined.
 func (l Layout) Validate() error {
 	var errs []error
 	if l.In < 1 || l.In > maxFrequencies {
@@ -100,7 +101,7 @@ func (l Layout) checkBlocks() (errs []error) {
 		path := fmt.Sprintf("rff.Layout.Blocks[%d]", i)
 		if b.Offset != at {
 			errs = append(errs,
-				param.New(path+".Offset", b.Offset, fmt.Sprintf("%d, where the block before ends", at)))
+				param.New(path+".Offset", b.Offset, fmt.Sprintf("%d, the end of the previous block", at)))
 		}
 		if b.Width < 1 || b.Width > l.In || !b.OneHot && b.Width > 2 {
 			errs = append(errs,
@@ -118,7 +119,7 @@ func (l Layout) checkBlocks() (errs []error) {
 	return errs
 }
 
-// flat draws a map over all coordinates alike, whatever they stand for.
+// flat draws a map that treats all coordinates alike.
 func flat(k Kernel, l Layout, seed uint64) (Embedding, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
@@ -130,17 +131,17 @@ func flat(k Kernel, l Layout, seed uint64) (Embedding, error) {
 	return m, nil
 }
 
-// Embedding implements [EmbeddingKernel] over all coordinates of a record alike.
+// Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
 func (c RBF) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
 
-// Embedding implements [EmbeddingKernel] over all coordinates of a record alike.
+// Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
 func (c Laplacian) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
 
-// Embedding implements [EmbeddingKernel] over all coordinates of a record alike.
+// Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
 func (c Cauchy) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
 
-// Embedding implements [EmbeddingKernel] over all coordinates of a record alike.
+// Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
 func (c Matern) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
 
-// Embedding implements [EmbeddingKernel] over all coordinates of a record alike.
+// Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
 func (c Custom) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }

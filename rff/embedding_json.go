@@ -8,6 +8,8 @@ import (
 // MarshalEmbedding writes the description of one of this package's embeddings,
 // tagged with its name. A [Custom] kernel holds a function and cannot be
 // written.
+//
+// Errors: a kernel that cannot be written.
 func MarshalEmbedding(k EmbeddingKernel) ([]byte, error) {
 	name := embeddingName(k)
 	if name == "" {

@@ -10,10 +10,9 @@ import (
 )
 
 // Hermite is the Gaussian kernel written as a sum of Hermite functions (Mehler)
-// and cut off: few features hold what takes many random ones, as long as few
-// coordinates are looked at together. It is the sum of that kernel over single
-// coordinates, and, where Products is positive, over random small subsets of
-// coordinates, whose features are products.
+// and cut off: few features replace many random ones, as long as few coordinates are
+// combined. It is the sum of that kernel over single coordinates, and, where Products
+// is positive, over random small subsets of coordinates, whose features are products.
 //
 // Guarantee: the features of one coordinate are the leading terms of a series
 // whose squares add up to 1, so no norm exceeds 1.
@@ -162,8 +161,8 @@ func newMehler(order int, bandwidth float64) *mehlerSeries {
 
 func (a mehler) width() int { return len(a.rise) }
 
-// place is a coordinate seen from the middle. It is total: what lies outside
-// [0,1] counts as its nearer end, and what is no number as 0.
+// place returns a coordinate relative to the middle. Values outside [0, 1] are clamped,
+// and NaN counts as 0.
 func (a mehler) place(v float32) (x float64, inside bool) {
 	if !(v >= 0) {
 		return -0.5, false

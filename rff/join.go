@@ -10,8 +10,8 @@ import (
 )
 
 // Join puts the features of several embeddings side by side, each scaled: the
-// kernel is the weighted sum of theirs. For images, windows (Patches) say how
-// strokes run and single pixels (Hermite) how dark they are.
+// kernel is the weighted sum of theirs. For images, windows (Patches) capture strokes
+// and single pixels (Hermite) brightness.
 //
 // Guarantee: the norm is √(Σ share·norm²) of the parts, 1 where every part's is.
 type Join struct {
@@ -24,7 +24,7 @@ type Part struct {
 	Kernel EmbeddingKernel
 }
 
-// maxParts bounds what a file can ask for.
+// maxParts bounds what a file can request.
 const maxParts = 64
 
 // Embedding implements [EmbeddingKernel]. Each part has a seed of its own.
@@ -64,7 +64,7 @@ func (c Join) validate() error {
 			errs = append(errs, param.New(path+".Share", p.Share, "a positive number up to 1e6"))
 		}
 		if _, nested := p.Kernel.(Join); nested || p.Kernel == nil {
-			errs = append(errs, param.New(path+".Kernel", p.Kernel, "a feature map that is no Join itself"))
+			errs = append(errs, param.New(path+".Kernel", p.Kernel, "a feature map other than a Join"))
 		}
 	}
 	return errors.Join(errs...)
@@ -87,16 +87,16 @@ func (j *joined) add(e Embedding, share float64) {
 	j.change += share * e.ChangeBound() * e.ChangeBound()
 }
 
-// In is the width of a record.
+// In returns the width of a record.
 func (j *joined) In() int { return j.in }
 
-// Dim is the number of features.
+// Dim returns the number of features.
 func (j *joined) Dim() int { return j.dim }
 
-// NormBound is the largest norm of a record's features.
+// NormBound returns the largest norm of a record's features.
 func (j *joined) NormBound() float64 { return math.Sqrt(j.norm) }
 
-// ChangeBound is the largest distance of two records' features.
+// ChangeBound returns the largest distance of two records' features.
 func (j *joined) ChangeBound() float64 { return math.Sqrt(j.change) }
 
 // Transform implements [Embedding].

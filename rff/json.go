@@ -15,6 +15,8 @@ var ErrFormat = errors.New("rff: malformed description")
 
 // MarshalKernel writes one of this package's kernels, tagged with its name.
 // A [Custom] kernel holds a function and cannot be written; its maps can.
+//
+// Errors: a kernel that cannot be written.
 func MarshalKernel(k Kernel) ([]byte, error) {
 	name := kernelName(k)
 	if name == "" {

@@ -18,8 +18,8 @@ type Kernel interface {
 }
 
 const (
-	// maxFrequencies bounds width × frequencies, so that a few bytes of a file
-	// cannot ask for more than 2 GiB of them.
+	// maxFrequencies bounds width × frequencies, so that a small file cannot request more
+	// than 2 GiB of them.
 	maxFrequencies = 1 << 29
 	// Bandwidths outside this range turn frequencies into infinities or zeros
 	// of float32 whatever the kernel's tails.

@@ -28,19 +28,19 @@ type Map struct {
 	placed []*placement
 }
 
-// Dim is the number of features.
+// Dim returns the number of features.
 func (m *Map) Dim() int { return m.spectrum.dim }
 
-// In is the record width the map was drawn for.
+// In returns the record width the map was drawn for.
 func (m *Map) In() int { return m.in }
 
-// Seed is the public seed of the frequencies.
+// Seed returns the public seed of the frequencies.
 func (m *Map) Seed() uint64 { return m.seed }
 
-// Kernel is the configuration the map was drawn from.
+// Kernel returns the configuration the map was drawn from.
 func (m *Map) Kernel() Kernel { return m.kernel }
 
-// NormBound is the largest Euclidean norm a row of features can have: 1 for
+// NormBound returns the largest Euclidean norm a row of features can have: 1 for
 // paired features, √2 for phases.
 func (m *Map) NormBound() float64 {
 	if m.spectrum.phase {

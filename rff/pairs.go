@@ -14,8 +14,8 @@ import (
 // records counts, for every two columns, how often each two levels occur
 // together (an ANOVA kernel of order 2).
 //
-// Categories stand for themselves. Numbers become hat functions around evenly
-// spaced knots, which makes the embedding differentiable.
+// Categories are one-hot. Numbers become hat functions around evenly spaced knots,
+// which makes the embedding differentiable.
 //
 // Guarantee: codes are not negative and add up to 1, so the norm of each, and
 // of each product, is at most 1; terms are scaled so that the norm of all is at
@@ -26,7 +26,7 @@ type Pairs struct {
 	// Knots is the number of hat functions of a number; 0 is 12. Numbers that
 	// have fewer levels get one a level.
 	Knots int `json:"knots,omitempty"`
-	// MaxDim refuses layouts with more features; 0 is 200,000.
+	// MaxDim is the largest number of features; 0 means 200,000.
 	MaxDim int `json:"max_dim,omitempty"`
 }
 
@@ -51,9 +51,8 @@ func (c Pairs) withDefaults() Pairs {
 	return c
 }
 
-// Embedding implements [EmbeddingKernel]. A layout without blocks is taken for
-// one of numbers. Errors: also a layout whose features are too many, with their
-// number.
+// Embedding implements [EmbeddingKernel]. A layout without blocks is treated as one of
+// numbers. Errors: also a layout whose features are too many, with their number.
 func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
 	if err := errors.Join(l.Validate(), c.validate()); err != nil {
 		return nil, err

@@ -11,16 +11,16 @@ import (
 
 // Patches is a kernel for images: the mean of Gaussian kernels over windows of
 // several sizes at every place, each of several length scales, the whole image
-// being the largest window. Small windows tell strokes apart whose images have
-// little else in common; large ones tell how strokes stand to each other.
+// being the largest window. Small windows distinguish strokes in otherwise different
+// images; large ones capture the positions of strokes relative to each other.
 //
-// It is drawn like any shift-invariant kernel: a frequency is a patch of
-// smoothed noise at a random place, so a feature is the cosine or sine of what
-// the image shows there. Nothing is read off images, windows without ink need no
-// care, and norms are exactly 1.
+// It is drawn like any shift-invariant kernel: a frequency is a patch of smoothed noise
+// at a random place, so a feature is the cosine or sine of the image's projection on
+// it. It does not depend on images, empty windows need no special treatment, and norms
+// are exactly 1.
 //
-// Smoothing makes frequencies blind to detail finer than a pen stroke, so that a
-// stroke moved by half its width is still similar to itself.
+// Smoothing removes detail finer than a pen stroke, so that a stroke moved by half its
+// width is still similar to itself.
 type Patches struct {
 	Dim int `json:"dim"` // number of features, even
 	// Windows are the sides of windows as parts of the image's side; 1 or more
@@ -30,7 +30,7 @@ type Patches struct {
 	Blur float64 `json:"blur"`
 	// Low and High are the ends of the length scales, which are spread evenly on
 	// a logarithmic scale. They count as for [RBF] over the whole image: a
-	// frequency is as long as one of that bandwidth, wherever its window lies.
+	// frequency is as long as one of that bandwidth, whatever the position of its window.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
@@ -40,10 +40,10 @@ type Patches struct {
 //
 // They were chosen once, on generated digits of 28×28 pixels and on no records:
 // windows from two fifths of the side to the whole image, smoothing by a pixel,
-// length scales from 7 to 20. Longer scales see too little of what tells digits
-// apart; with shorter ones images far from every record pull at nothing, and a
-// generator leaves some of its images there. A picture of twice the sides has
-// four times the ink on every stroke, so scales grow with the area.
+// length scales from 7 to 20. Longer scales distinguish digits poorly; with shorter
+// ones images far from every record have no gradient, and a generator leaves some of
+// its images there. An image of twice the size has four times the ink in every stroke,
+// so scales grow with the area.
 func PatchesFor(dim, height, width int) Patches {
 	area := max(float64(height)*float64(width), 1) / (28 * 28)
 	return Patches{Dim: dim, Windows: []float64{0.4, 0.7, 1}, Blur: math.Sqrt(area), Low: 7 * area,

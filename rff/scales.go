@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Scales is the mean of Gaussian kernels of several length scales, so that no
-// single bandwidth has to be right and none is read off private records. Norms
-// are exactly 1 as for [RBF].
+// Scales is the mean of Gaussian kernels of several length scales, so that no single
+// bandwidth has to be right and none is chosen from private records. Norms are exactly
+// 1 as for [RBF].
 //
 // Either Bandwidths lists the length scales, which share the features evenly,
 // or Low and High give the ends of a range over which they are spread evenly on
@@ -26,9 +26,9 @@ type Scales struct {
 	Orthogonal bool `json:"orthogonal,omitempty"`
 }
 
-// Rule returns scales for records of n coordinates in [0,1], without a look at
-// any: from a twentieth of the largest distance √n two records can have to half
-// of it.
+// Rule returns scales for records of n coordinates in [0, 1], independent of the
+// records: from a twentieth of the largest distance √n two records can have to half of
+// it.
 func Rule(dim, n int) Scales {
 	diameter := math.Sqrt(float64(max(n, 1)))
 	return Scales{Dim: dim, Low: diameter / 20, High: diameter / 2}

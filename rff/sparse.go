@@ -1,8 +1,8 @@
 package rff
 
-// A SparseEmbedding can list the features of a record that are not zero, which
-// are few for a record of a table. A sum over many records then costs what they
-// are, not Dim.
+// A SparseEmbedding can list the nonzero features of a record, which are few for a
+// record of a table. The cost of a sum over many records then depends on their number,
+// not on Dim.
 type SparseEmbedding interface {
 	Embedding
 	// AppendRow appends the places and the values of the features of one record

@@ -8,9 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Sum is the sum kernel for mixed columns: features of the numbers, by a kernel
-// of their own, beside the discrete coordinates as they are over √d, where d is
-// how many of them there are.
+// Sum is the sum kernel for mixed columns: the features of a kernel on the numbers,
+// followed by the discrete coordinates divided by √d, where d is their number.
 //
 // Guarantee: with c discrete columns, each of which has at most one coordinate
 // that is 1, the norm is at most √(1+c/d) and two records differ by at most
@@ -19,8 +18,8 @@ import (
 // Source: Harder, Adamczewski and Park 2021, section 4.2, whose bounds √2 and
 // 2√2 are those of c = d.
 type Sum struct {
-	// Numbers is the kernel of the numeric columns. It sees their coordinates
-	// alone, side by side; flags and indicators of missing numbers are discrete.
+	// Numbers is the kernel of the numeric columns. It sees only their coordinates; flags
+	// and indicators of missing numbers are discrete.
 	Numbers Kernel
 }
 
@@ -140,10 +139,10 @@ func (b Block) discreteBounds() (norm, change float64) {
 	return 0, 0
 }
 
-// In is the width of a record.
+// In returns the width of a record.
 func (m *sumMap) In() int { return m.in }
 
-// Dim is the number of features.
+// Dim returns the number of features.
 func (m *sumMap) Dim() int {
 	if m.numbers == nil {
 		return m.discrete
@@ -151,10 +150,10 @@ func (m *sumMap) Dim() int {
 	return m.numbers.Dim() + m.discrete
 }
 
-// NormBound is the largest norm of a record's features.
+// NormBound returns the largest norm of a record's features.
 func (m *sumMap) NormBound() float64 { return m.norm }
 
-// ChangeBound is the largest distance of two records' features.
+// ChangeBound returns the largest distance of two records' features.
 func (m *sumMap) ChangeBound() float64 { return m.change }
 
 // Transform implements [Embedding].

@@ -73,16 +73,16 @@ func roundDown(v float64) float32 {
 	return f
 }
 
-// In is the width of a record.
+// In returns the width of a record.
 func (t *tensor) In() int { return t.in }
 
-// Dim is the number of features.
+// Dim returns the number of features.
 func (t *tensor) Dim() int { return t.dim }
 
-// NormBound is the largest norm of a record's features.
+// NormBound returns the largest norm of a record's features.
 func (t *tensor) NormBound() float64 { return t.norm }
 
-// ChangeBound is the largest distance of two records' features.
+// ChangeBound returns the largest distance of two records' features.
 func (t *tensor) ChangeBound() float64 { return t.change }
 
 // workspace is what one goroutine needs to work on one row.

@@ -17,20 +17,20 @@ type Clip interface {
 	start(r accountant.Relation, nominalBatch float64) clipper
 }
 
-// A clipper is a policy at work.
+// A clipper is the state of a policy during training.
 type clipper interface {
 	// choose begins a step. If wantsNorms, it is given every squared norm of the
 	// batch before any gradient is clipped.
 	wantsNorms() bool
 	choose(g *mechanism.Grant, squaredNorms []float64) error
-	// bound is the norm that no factor exceeds: a public or released number.
+	// bound returns the largest norm after clipping: a public or released number.
 	bound() float64
 	factor(squaredNorm float64) float64
 	// finish makes the policy's releases that do not affect this step.
 	finish(g *mechanism.Grant) error
 }
 
-// fixed clips to one norm given beforehand.
+// fixed clips to one given norm.
 type fixed float64
 
 func (c fixed) check(*checker, Config)                     {}
@@ -44,21 +44,21 @@ func (c fixed) factor(squaredNorm float64) float64 {
 }
 func (c fixed) finish(*mechanism.Grant) error { return nil }
 
-// Normalize scales every gradient g to g/(‖g‖+Stability), so that there is no clip
-// norm to choose; sums have sensitivity 1.
+// Normalize scales every gradient g to g/(‖g‖+Stability), which needs no clip norm;
+// sums have sensitivity 1.
 //
 // Source: Bu, Wang, Zha and Karypis, "Automatic Clipping: Differentially Private
 // Deep Learning Made Easier and Stronger", 2023.
 type Normalize struct {
-	// Stability keeps small gradients from being blown up to norm 1. Whatever it
-	// is, from 2^-60 to 2^60, norms stay below 1, so it does not touch the
-	// guarantee. 0 means the source's 0.01.
+	// Stability keeps small gradients from being scaled up to norm 1. For every value from
+	// 2^-60 to 2^60 norms stay below 1, so it does not affect the guarantee. 0 means the
+	// source's 0.01.
 	Stability float64 `json:"stability,omitempty"`
 }
 
 func (c Normalize) check(k *checker, _ Config) {
-	// The weight of a zero gradient is 1/Stability: were it infinite in float32, the
-	// record's 0·∞ would wipe out the whole sum.
+	// The weight of a zero gradient is 1/Stability: if it were infinite in float32, the
+	// record's 0·∞ would make the whole sum NaN.
 	k.ok(c.Stability == 0 ||
 		c.Stability >= smallestNorm && c.Stability <= largestNorm, "Clip.Stability", c.Stability,
 		"zero for the default, or a number in [2^-60, 2^60]")

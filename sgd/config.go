@@ -9,14 +9,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Config is everything about a private training run that its guarantee depends
-// on, and the optimiser. Sampler, clip, noise and event all come from one value.
+// Config holds everything that the guarantee of a private training run depends on, and
+// the optimiser. Sampler, clipping, noise and event all come from this one value.
 type Config struct {
-	// ClipNorm is C, the norm to which each example's gradient is clipped. Zero
-	// where Clip chooses the norm.
+	// ClipNorm is C, the norm to which each example's gradient is clipped. It must be zero
+	// if Clip is set.
 	ClipNorm float64
 	// Clip is a clipping policy instead of a fixed norm: DPNorm, Quantile,
-	// Normalize or Groups. Nil for a fixed norm.
+	// Normalize or Groups. Nil means the fixed ClipNorm.
 	Clip Clip
 	// SamplingProbability is q, with which each record joins a step's batch,
 	// independently of all others.
@@ -28,22 +28,22 @@ type Config struct {
 	// add-or-remove-one, twice that under replace-one. It is the gradient's own; a
 	// clipping policy that also releases something states its own multiplier.
 	//
-	// Sums are made in fixed point, in units of about 2^-17 of the sensitivity, and
-	// gradients are clipped to a little less, so that a row rounded to units keeps the
-	// norm: 0.4 % for 300,000 parameters, three or four times that for the pairs of a
-	// Wasserstein critic, and in proportion to the root of the number of parameters.
+	// Sums are computed in fixed point, in units of about 2^-17 of the sensitivity, and
+	// gradients are clipped to a slightly smaller norm, so that a row rounded to units
+	// keeps the norm: 0.4 % for 300,000 parameters, three or four times that for the pairs
+	// of a Wasserstein critic, and in proportion to the root of the number of parameters.
 	NoiseMultiplier float64
 	// Optimizer moves the parameters.
 	Optimizer Optimizer
 	// NominalBatch divides the noised sum of gradients. It is public, typically q
 	// times a public nominal number of records, and never the size of a batch.
-	// Adam does not notice the scale of gradients and does without; otherwise it is required
-	// unless the network states Segments.
+	// Adam does not depend on the scale of gradients and needs none; other optimisers
+	// require it unless the network states Segments.
 	NominalBatch float64
-	// MicroBatch is how many examples are held in memory at a time; 0 means 2048,
-	// so that Poisson batches around a thousand are rarely cut in two.
-	// It changes neither the guarantee nor the result (that of a device without sums in
-	// fixed point, rounding apart). No more than 4096 are held.
+	// MicroBatch is the number of examples held in memory at a time; 0 means 2048, so that
+	// Poisson batches around a thousand are rarely split. It affects neither the guarantee
+	// nor the result (on a device without fixed-point sums, up to rounding). At most 4096
+	// are held.
 	MicroBatch int
 }
 
@@ -64,7 +64,7 @@ func (c Config) Validate() error {
 	return k.Err()
 }
 
-// check validates everything but the noise multiplier, which Calibrate finds.
+// check validates everything except the noise multiplier, which Calibrate sets.
 func (c Config) check() *checker {
 	k := &checker{}
 	c.checkClip(k)
@@ -91,18 +91,19 @@ func (c Config) checkClip(k *checker) {
 	switch c.Clip.(type) {
 	case DPNorm, Quantile, Normalize, Groups:
 		c.Clip.check(k, c)
-	default: // a pointer, which may be nil and may change after it was judged
-		k.ok(false, "Clip", fmt.Sprintf("%T", c.Clip), "DPNorm, Quantile, Normalize or Groups, as values")
+	default: // a pointer, which may be nil or change after validation
+		k.ok(false, "Clip", fmt.Sprintf("%T", c.Clip),
+			"a DPNorm, Quantile, Normalize or Groups value, not a pointer")
 	}
 }
 
-// Event is what one step costs, whatever the relation: releases from one Poisson
-// batch are one event. With multipliers σ₁, σ₂, … on the same batch it is the
+// Event returns the event of one step, the same under both relations: releases from one
+// Poisson batch are one event. With multipliers σ₁, σ₂, … on the same batch it is the
 // sampled Gaussian of multiplier (Σ σᵢ⁻²)^(−1/2): given the released values so far,
-// each release is a Gaussian of a function with sensitivity 1 after rescaling,
-// and the joint release is one Gaussian of the stacked vector. Adding the moments of
-// separately sampled releases would be wrong: given the first output, the
-// sampling probability is no longer q.
+// each release is a Gaussian of a function with sensitivity 1 after rescaling, and the
+// joint release is one Gaussian of the stacked vector. Adding the moments of separately
+// sampled releases would be wrong: given the first output, the sampling probability is
+// no longer q.
 func (c Config) Event(accountant.Relation) accountant.Event {
 	sigma := c.NoiseMultiplier
 	if own := c.clip().multipliers(); len(own) > 0 {
@@ -112,7 +113,7 @@ func (c Config) Event(accountant.Relation) accountant.Event {
 		Event: accountant.Gaussian{NoiseMultiplier: sigma}}
 }
 
-// clip is the policy in force.
+// clip returns the policy in use.
 func (c Config) clip() Clip {
 	if c.Clip == nil {
 		return fixed(c.ClipNorm)
@@ -120,16 +121,16 @@ func (c Config) clip() Clip {
 	return c.Clip
 }
 
-// Calibrate is the configuration with the smallest noise multiplier found for
-// which all Steps together cost no more than the budget.
+// Calibrate returns the configuration with the smallest noise multiplier found for
+// which all Steps together cost at most the budget.
 //
-// Errors: mistakes in the configuration or budget; a noise multiplier that is set
-// already; a budget that no noise can meet, for example because a clipping policy's
-// own releases use it up.
+// Errors: *param.Error for mistakes in the configuration or budget and for a nonzero
+// noise multiplier; an error for a budget that no noise can meet, for example because a
+// clipping policy's own releases use it up.
 func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 	k := c.check()
 	k.ok(c.NoiseMultiplier == 0, "NoiseMultiplier", c.NoiseMultiplier,
-		"zero, since Calibrate finds it")
+		"zero, since Calibrate sets it")
 	if err := errors.Join(k.Err(), b.Validate()); err != nil {
 		return Config{}, err
 	}
@@ -146,7 +147,7 @@ func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 	return out, nil
 }
 
-// checker collects mistakes, so that a user sees all of them at once.
+// checker collects mistakes, so that all of them are reported together.
 type checker struct{ param.Checker }
 
 func (k *checker) ok(good bool, field string, value any, want string) {
@@ -157,7 +158,7 @@ func (k *checker) positive(field string, x float64) {
 	k.ok(x > 0 && !math.IsInf(x, 0), field, x, "a positive finite number")
 }
 
-// A clip norm stays where float32 gradients make sense: clipped rows near the
+// A clip norm stays in the range where float32 gradients are accurate: clipped rows near the
 // largest float32 add up to infinity, and near the smallest they round up by a large
 // part of themselves, so that one record moves the sum by more than the norm.
 const smallestNorm, largestNorm = 0x1p-60, 0x1p60

@@ -5,17 +5,17 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// Descent moves parameters along gradients that need no protection of their own: noised sums, a
-// generator's, which learns from released values, or those of public records.
+// Descent moves parameters along gradients that need no further protection: noised sums,
+// gradients of a generator that learns from released values, or those of public records.
 type Descent struct {
-	state    *optim.State // counts the steps, whatever moves the parameters
+	state    *optim.State // counts the steps, also for user-defined optimisers
 	schedule Schedule
 	own      Mover // user-defined, or nil
 	rate     float64
 	grad     []float32 // of the step, for own
 }
 
-// Descent starts the optimiser for n parameters. The optimiser must be a valid one.
+// Descent starts the optimiser for n parameters. The optimiser must be valid.
 func (o Optimizer) Descent(n int) *Descent {
 	d := &Descent{state: o.config.New(n), schedule: o.schedule, rate: o.rate}
 	if o.own != nil {
@@ -24,7 +24,7 @@ func (o Optimizer) Descent(n int) *Descent {
 	return d
 }
 
-// lasting is the optimiser for a run of so many steps, where its schedule does not say itself.
+// lasting returns the optimiser with the number of steps of its schedule set, if it is open.
 func (o Optimizer) lasting(steps int) Optimizer {
 	if o.schedule.Steps == 0 {
 		o.schedule.Steps = steps
@@ -50,8 +50,8 @@ func (d *Descent) begin() {
 	d.state.BeginStepAt(d.schedule.Factor(d.state.Step() + 1))
 }
 
-// update moves params[lo:lo+len(grad)] along −scale·grad, or takes that part of the gradient for
-// finish. Ranges of one step are disjoint and may come from several goroutines.
+// update moves params[lo:lo+len(grad)] along −scale·grad, or stores that part of the gradient
+// for finish. Ranges of one step are disjoint and may come from several goroutines.
 func (d *Descent) update(params []float32, lo int, grad []float64, scale float64) {
 	if d.own == nil {
 		d.state.UpdateRange(params, lo, grad, scale)
@@ -62,7 +62,7 @@ func (d *Descent) update(params []float32, lo int, grad []float64, scale float64
 	}
 }
 
-// finish ends a step whose ranges are all there.
+// finish ends a step after all ranges have been updated.
 func (d *Descent) finish(params []float32) {
 	if d.own != nil {
 		step := d.state.Step()
@@ -70,7 +70,7 @@ func (d *Descent) finish(params []float32) {
 	}
 }
 
-// AppendState appends what is needed to go on from here. Of a user-defined optimiser that is the
+// AppendState appends the state needed to resume. For a user-defined optimiser that is the
 // number of the step and, if it is a models.Stateful, its state.
 func (d *Descent) AppendState(dst []byte) []byte {
 	dst = d.state.AppendState(dst)
@@ -94,8 +94,8 @@ func (d *Descent) SetState(state []byte) error {
 	return s.SetState(state[n:])
 }
 
-// Validate reports what is wrong with the optimiser, nil if nothing is. It is stricter than a
-// configuration's: Cosine needs its number of steps.
+// Validate reports every mistake in the optimiser. It is stricter than Config.Validate:
+// Cosine needs its number of steps.
 //
 // Errors: *param.Error values, joined.
 func (o Optimizer) Validate() error {

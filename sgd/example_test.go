@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// A training loop of one's own: calibrate the noise to a budget, reserve it on a
+// A user-defined training loop: calibrate the noise to a budget, reserve it on a
 // ledger and train.
 func Example() {
 	data, err := records.FromRows(records.Binary(4),

@@ -9,8 +9,8 @@ import (
 
 // fixedSum is the sum of a step's clipped gradients in fixed point. What it holds is Σ rᵢ for
 // vectors rᵢ of whole units, each a function of record i's own gradient, and the addition is exact.
-// So a record that comes or goes changes the sum by rᵢ, whatever the batch, its order and how it is
-// cut into micro-batches, and ‖rᵢ‖ ≤ bound is all there is to prove:
+// So adding or removing a record changes the sum by rᵢ, whatever the batch, its order and its
+// micro-batches, and it suffices to prove ‖rᵢ‖ ≤ bound:
 //
 // (1) The terms of record i are wᵢgᵢ with rows made odd, which moves them by 2⁻²² of themselves or
 // less; the clip factor aims 2⁻²⁰ below its target.
@@ -39,8 +39,9 @@ type fixedSum struct {
 	carried bool
 	dirty   bool // whether a unit may not be zero
 
-	reported, measured []float64   // squared norm of one record's gradient
-	ones               [][]float32 // a weight of 1 for each block
+	reported, measured []float64   // squared norms of one example's rows, and of its gradient
+	ones               [][]float32 // the rows' weights for each block
+	kept               []float32   // the rows' weights
 	w                  []float32
 }
 
@@ -89,14 +90,14 @@ func (f *fixedSum) begin(bound float64) {
 	f.rows, f.carried, f.sum.Carry = 0, false, nil
 }
 
-// clear forgets units lo to hi−1, which have been released, while they are in the cache. Once all
-// have been it is up to released to say so.
+// clear zeroes units lo to hi−1, which have been released, while they are in the cache. Call
+// released after all are cleared.
 func (f *fixedSum) clear(lo, hi int) { clear(f.sum.Units[lo:hi]) }
 
-// released says that every unit was cleared.
+// released records that every unit was cleared.
 func (f *fixedSum) released() { f.dirty = false }
 
-// room carries the sum over if it cannot take that many more records.
+// room carries the sum over if that many more records could overflow it.
 func (f *fixedSum) room(records int) {
 	if f.rows += records; f.rows <= f.most {
 		return
@@ -116,9 +117,9 @@ func (f *fixedSum) weight(factor float64) float32 {
 	return device.Odd(weight(factor * (1 - f.shrink)))
 }
 
-// newFixedSum is how the trainer's network is summed: in fixed point by itself, or record by record
-// in fixed point here. It is nil for networks on a device that does neither, whose sums are
-// float32.
+// newFixedSum returns the fixed-point sum for the trainer's network: computed by the network, or
+// record by record here. It returns nil for networks on a device that supports neither, whose sums
+// are float32.
 func newFixedSum(be device.Backend, net models.Network, grouped bool) *fixedSum {
 	p := net.Params()
 	if p.Flat.Mem != nil {
@@ -133,14 +134,16 @@ func newFixedSum(be device.Backend, net models.Network, grouped bool) *fixedSum 
 	}
 	f.be = summer
 	if !f.form.Fixed() {
-		f.form = models.FixedForm{Terms: 1, Reach: 1}
-		f.one = device.NewParams(f.be, p.Shapes...)
-		f.reported, f.measured, f.w = make([]float64, 1), make([]float64, 1), make([]float32, 1)
-		for range p.Shapes {
-			f.ones = append(f.ones, []float32{1})
-		}
+		f.sumAlone(p)
 	}
 	return f
+}
+
+// makeRoom allocates what examples that are added one by one take.
+func (f *fixedSum) makeRoom(p device.Params) {
+	f.one = device.NewParams(f.be, p.Shapes...)
+	f.measured, f.w = make([]float64, 1), make([]float32, 1)
+	f.ones = make([][]float32, len(p.Shapes))
 }
 
 func formOf(g models.Gradients, grouped bool) models.FixedForm {
@@ -154,26 +157,51 @@ func formOf(g models.Gradients, grouped bool) models.FixedForm {
 // alone reports whether records are added one by one.
 func (f *fixedSum) alone() bool { return f != nil && f.one.Flat.Cols > 0 }
 
-// gradient leaves the gradient of one record in f.one and is its squared norm, or what the network
-// says it is if that is more or not a number.
-func (f *fixedSum) gradient(g models.Gradients) float64 {
+// gradient leaves the gradient of one example in f.one, the weighted sum of those of its rows,
+// and is its squared norm. Of a single row it is what the network says if that is more or not a
+// number; of several, rows whose norms are not finite are left out.
+func (f *fixedSum) gradient(g models.Gradients, shares []float32) float64 {
 	f.be.Fill(f.one.Flat, 0)
-	f.w[0] = 1
-	g.AddWeightedSum(f.one, f.w)
-	g.SquaredNorms(f.reported[:1])
+	f.reported = grow(f.reported, len(shares))
+	g.SquaredNorms(f.reported)
+	if len(shares) > 1 {
+		shares = f.without(shares, f.reported)
+	}
+	g.AddWeightedSum(f.one, shares)
 	f.be.RowSquaredNorms(f.measured[:1], f.one.Flat)
+	if len(shares) > 1 {
+		return f.measured[0]
+	}
 	return max(f.reported[0], f.measured[0])
 }
 
-// blockGradient is gradient block by block: it sets norms[b][0] to the squared norm of block b.
-func (f *fixedSum) blockGradient(g models.BlockGradients, norms [][]float64) {
+// blockGradient is gradient block by block: it sets norms[b][0] to the squared norm of block b. The
+// norms have room for all rows.
+func (f *fixedSum) blockGradient(g models.BlockGradients, norms [][]float64, shares []float32) {
 	f.be.Fill(f.one.Flat, 0)
-	g.AddBlockSums(f.one, f.ones)
 	g.BlockSquaredNorms(norms)
+	single := len(shares) == 1
+	if !single {
+		f.reported = grow(f.reported, len(shares))
+		clear(f.reported)
+		for _, block := range norms {
+			for i, s := range block {
+				f.reported[i] += s
+			}
+		}
+		shares = f.without(shares, f.reported)
+	}
+	for b := range f.ones {
+		f.ones[b] = shares
+	}
+	g.AddBlockSums(f.one, f.ones)
 	for b := range norms {
 		lo, hi := f.one.Range(b)
 		f.be.RowSquaredNorms(f.measured[:1], f.one.Flat.Slice(0, 1, lo, hi))
-		norms[b][0] = max(norms[b][0], f.measured[0])
+		if single {
+			f.measured[0] = max(norms[b][0], f.measured[0])
+		}
+		norms[b][0] = f.measured[0]
 	}
 }
 

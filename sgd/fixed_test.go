@@ -76,7 +76,7 @@ func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 		for policy, clip := range policies {
 			alone := name != "critic" // records are added one by one, which takes longer
 			if alone && clip != nil && policy != "groups" || name == "own" && policy == "groups" {
-				continue // gradients of one's own have no blocks
+				continue // user-defined gradients have no blocks
 			}
 			cfg := with(clip, 1, 1)
 			cfg.MicroBatch = 0
@@ -212,6 +212,26 @@ func TestRecordsAreClippedOnADeviceOfItsOwn(t *testing.T) {
 			if d := distance(whole, less); !(d <= most*(1+1e-5)) {
 				t.Errorf("%s: without record %d the sum moves by %v, the noise is for %v", policy, i, d, most)
 			}
+		}
+	}
+}
+
+// TestEveryStepBeginsWithNoSum: on such a device, where parameters all but stand still, each step's
+// sum is that of the step before, and not both together.
+func TestEveryStepBeginsWithNoSum(t *testing.T) {
+	be := devicetest.SeparateMemory(device.CPU())
+	cfg := with(nil, 1, 3)
+	cfg.Optimizer = sgd.Adam(1e-12)
+	s := observe(t, cfg, accountant.AddOrRemoveOne, newHinge(t, be), hostile(t, 3, 5, -1),
+		sgd.WithBackend(be))
+	first := s.releases[0].Inputs[0]
+	if len(s.releases) != 3 || norm(first) == 0 {
+		t.Fatalf("%d releases, the first of %v: the test shows nothing", len(s.releases), first)
+	}
+	for i, r := range s.releases[1:] {
+		if d := distance(first, r.Inputs[0]); d > 1e-3*norm(first) {
+			t.Errorf("step %d: a sum of norm %g, that of the first step has %g", i+2, norm(r.Inputs[0]),
+				norm(first))
 		}
 	}
 }

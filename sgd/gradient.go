@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// clippedSum leaves Σ factorᵢ·gᵢ over the sampled records in t.exact or t.sum. Memory
+// clippedSum computes Σ factorᵢ·gᵢ over the sampled records in t.exact or t.sum. Memory
 // is bounded by the micro-batch, whatever the size of the sample; the factor of each
 // example depends on its own gradient and on released numbers only.
 func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant,
@@ -46,13 +46,14 @@ func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant,
 }
 
 // addMicroBatch adds the micro-batch that starts at sampled record lo. Its gradients are known
-// already if the sample is no larger and the clipping policy asked for them.
+// already if the sample fits into one micro-batch and the clipping policy requested them.
 func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradients) (loss float64,
 	err error) {
 	if t.exact.alone() {
 		t.gather(data, lo)
-		t.exact.room(t.batch.Rows)
-		for i := range t.batch.Rows {
+		n := t.of.count(t.batch.Rows)
+		t.exact.room(n)
+		for i := range n {
 			some, err := t.addAlone(i)
 			if err != nil {
 				return 0, err
@@ -78,9 +79,9 @@ func (t *Trainer) addMicroBatch(data records.Data, lo int, known models.Gradient
 	return t.loss(known, t.batch.Rows), nil
 }
 
-// choose lets the clipping policy begin the step. Policies that look at the norms
-// first cost a pass over the sample of their own, unless it fits into one
-// micro-batch: then its gradients are returned for use.
+// choose lets the clipping policy begin the step. Policies that need the norms first
+// take an extra pass over the sample, unless it fits into one micro-batch: then its
+// gradients are returned for reuse.
 func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant,
 	data records.Data) (models.Gradients, error) {
 	if !t.clip.wantsNorms() {
@@ -93,10 +94,10 @@ func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant,
 			return nil, err
 		}
 		t.gather(data, lo)
-		norms := t.norms[lo : lo+t.batch.Rows]
+		norms := t.norms[lo : lo+t.of.count(t.batch.Rows)]
 		if t.exact.alone() {
 			for i := range norms {
-				norms[i] = t.exact.gradient(t.net.Gradients(t.batch.Slice(i, i+1)))
+				norms[i] = t.exact.gradient(t.net.Gradients(t.batch.Slice(t.of.span(i))), t.of.weights(i))
 			}
 			continue
 		}
@@ -109,6 +110,10 @@ func (t *Trainer) choose(ctx context.Context, grant *mechanism.Grant,
 // gather reads the micro-batch that starts at sampled record lo.
 func (t *Trainer) gather(data records.Data, lo int) {
 	hi := min(lo+t.microBatch(), len(t.index))
+	if t.of.persons != nil {
+		t.gatherPersons(lo, hi)
+		return
+	}
 	t.rows = t.index[lo:hi]
 	if d, ok := data.(records.Divided); ok && t.share != nil {
 		d.BeginGather(t.rows, &t.batch)
@@ -129,8 +134,8 @@ func (t *Trainer) gatherPart(piece int) {
 	t.divided.GatherPart(t.rows, &t.batch, lo, min(lo+partRows, len(t.rows)))
 }
 
-// addClipped clips with norms of these very gradients, not with those of a first
-// pass: a network whose gradients differ between calls stays within its bound.
+// addClipped clips with the norms of the gradients that it adds, not with those of an
+// earlier pass, so the bound holds even if gradients differ between calls.
 func (t *Trainer) addClipped(g models.Gradients) error {
 	if t.groups != nil {
 		return t.groups.addClipped(t.exact, t.sum, g, t.batch.Rows)
@@ -159,16 +164,18 @@ var errGradients = errors.New(
 	"sgd: gradients of another type or form than those of an empty batch, by which the sum was " +
 		"planned")
 
-// addAlone adds record i of the micro-batch as a row of its own: what the network says of a record
-// among others does not matter then, and the norm is measured on the very row that is added.
+// addAlone adds example i of the micro-batch, a record or all rows of a person, as a row of its
+// own: what the network says of an example among others does not matter then, and the norm is
+// measured on the very row that is added.
 func (t *Trainer) addAlone(i int) (loss float64, err error) {
-	g := t.net.Gradients(t.batch.Slice(i, i+1))
+	lo, hi := t.of.span(i)
+	g, shares := t.net.Gradients(t.batch.Slice(lo, hi)), t.of.weights(i)
 	if t.groups != nil {
-		err = t.groups.addAlone(t.exact, g)
+		err = t.groups.addAlone(t.exact, g, shares)
 	} else {
-		t.exact.addOne(t.exact.weight(t.clip.factor(t.exact.gradient(g))))
+		t.exact.addOne(t.exact.weight(t.clip.factor(t.exact.gradient(g, shares))))
 	}
-	return t.loss(g, 1), err
+	return t.loss(g, hi-lo) / float64(hi-lo), err
 }
 
 func (t *Trainer) loss(g models.Gradients, rows int) float64 {
@@ -176,6 +183,7 @@ func (t *Trainer) loss(g models.Gradients, rows int) float64 {
 	if !ok || !t.lossy {
 		return 0
 	}
+	t.scratch = grow(t.scratch, rows)
 	losses := t.scratch[:rows]
 	l.Losses(losses)
 	sum := 0.0
@@ -185,7 +193,7 @@ func (t *Trainer) loss(g models.Gradients, rows int) float64 {
 	return sum
 }
 
-// grow is buf with length n and, if it had to be made anew, room to spare.
+// grow returns buf with length n, reallocated with spare capacity if needed.
 func grow(buf []float64, n int) []float64 {
 	if n > cap(buf) {
 		return make([]float64, n, n+n/4+64)

@@ -13,10 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Groups clips groups of parameters, each as one vector, to norms of their own: layers whose
-// gradients differ in size then do not drown in one another's noise. All groups of a step are
-// released together and are one event, of the configuration's noise multiplier, however many there
-// are.
+// Groups clips groups of parameters, each as one vector, to separate norms, so that layers with
+// small gradients do not get the noise of layers with large ones. All groups of a step are
+// released together as one event with the configuration's noise multiplier, whatever their number.
 //
 // Groups are not disjoint records: one record is in all of them. With clip norms c_j and noise s_j
 // the joint release has multiplier z = (Σ (c_j/s_j)²)^(−1/2), which Split keeps to whatever the
@@ -24,29 +23,29 @@ import (
 //
 // The network's gradients must be models.BlockGradients.
 type Groups struct {
-	// List has each parameter block of the network in one group. Empty where the network states its
-	// groups itself, as a Grouped.
+	// List puts each parameter block of the network in one group. It is empty if the network is a
+	// Grouped and states its groups itself.
 	List  []Group `json:"list,omitempty"`
 	Split Split   `json:"split,omitempty"`
 }
 
 // Group is a set of parameter blocks that is clipped as one vector.
 type Group struct {
-	Blocks   []int   `json:"blocks"`    // as counted by the network's Params
+	Blocks   []int   `json:"blocks"`    // indices of blocks in the network's Params
 	ClipNorm float64 `json:"clip_norm"` // c_j
 }
 
-// Grouped is a network that states its groups anew for every step, after BeginStep. They must come
-// from public data, released parameters and public randomness alone.
+// Grouped is a network that states its groups in every step, after BeginStep. They must depend on
+// public data, released parameters and public randomness only.
 type Grouped interface{ ClipGroups() []Group }
 
-// Split is how the noise is spread over groups.
+// Split determines how the noise is divided among groups.
 type Split int
 
 const (
-	// Least noise in total: s_j² = z²·(c_j/√d_j)·Σ c_i√d_i for groups of d_j parameters. The variances
-	// of all coordinates then add up to z²(Σ c_j√d_j)², by Cauchy and Schwarz never more than flat
-	// clipping to the norm √Σ c_j² would add.
+	// Least minimises the total noise: s_j² = z²·(c_j/√d_j)·Σ c_i√d_i for groups of d_j parameters.
+	// The variances of all coordinates then add up to z²(Σ c_j√d_j)², by Cauchy and Schwarz never more
+	// than flat clipping to the norm √Σ c_j² would add.
 	Least Split = iota
 	// Equal is s_j = z·√k·c_j.
 	Equal
@@ -58,7 +57,7 @@ var splitNames = enum.Names[Split]{Type: "sgd.Split", List: []string{
 
 func (s Split) known() bool { return splitNames.Known(s) }
 
-// String is the name.
+// String returns the name.
 func (s Split) String() string { return splitNames.String(s) }
 
 // MarshalText writes the name.
@@ -66,14 +65,14 @@ func (s Split) MarshalText() ([]byte, error) { return splitNames.Marshal(s) }
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (s *Split) UnmarshalText(text []byte) error { return splitNames.Unmarshal(text, s) }
 
-// Noise is s_j/z for groups of these clip norms and sizes: each group's standard deviation, under
-// add-or-remove-one, where the joint release has multiplier 1. Under replace-one all of them double
-// with the sensitivity.
+// Noise returns s_j/z for groups of the given clip norms and sizes: each group's standard
+// deviation, under add-or-remove-one, where the joint release has multiplier 1. Under replace-one
+// all of them double with the sensitivity.
 //
-// Guarantee: Σ (clipNorm_j/Noise_j)² = 1 but for rounding.
+// Guarantee: Σ (clipNorm_j/Noise_j)² = 1 up to rounding.
 func (s Split) Noise(clipNorms []float64, sizes []int) []float64 {
 	out := make([]float64, len(clipNorms))
 	total := 0.0
@@ -101,7 +100,7 @@ func (g Groups) check(k *checker, _ Config) {
 
 func (g Groups) multipliers() []float64 { return nil }
 
-// start works on a copy, so that a caller's lists may change.
+// start copies the lists, so that the caller may change them.
 func (g Groups) start(accountant.Relation, float64) clipper {
 	own := Groups{Split: g.Split}
 	for _, group := range g.List {
@@ -110,9 +109,9 @@ func (g Groups) start(accountant.Relation, float64) clipper {
 	return &grouping{policy: own}
 }
 
-// grouping is Groups at work on one network. Every group is summed in units of its noise, so that
-// all of them together are one vector of sensitivity scale·(Σ (c_j/s_j)²)^½ with the same noise in
-// every coordinate; absorb undoes the units.
+// grouping is the state of Groups for one network. Every group is summed in units of its noise, so
+// that all of them together are one vector of sensitivity scale·(Σ (c_j/s_j)²)^½ with the same
+// noise in every coordinate; absorb undoes the units.
 type grouping struct {
 	unchoosing
 	policy Groups
@@ -132,7 +131,7 @@ type grouping struct {
 	spans   []span
 }
 
-// attach makes the grouping one for a network, whose spans of divisors it refines.
+// attach binds the grouping to a network, whose spans of divisors it refines.
 func (g *grouping) attach(net models.Network, base []span) error {
 	p := net.Params()
 	for b := range p.Blocks() {
@@ -150,7 +149,7 @@ func (g *grouping) attach(net models.Network, base []span) error {
 	var ok bool
 	if g.net, ok = net.(Grouped); !ok {
 		return &param.Error{Path: "sgd.Config.Clip.List", Value: "empty",
-			Want: "groups, or a network that states them"}
+			Want: "groups, or a network that is an sgd.Grouped"}
 	}
 	return nil
 }
@@ -202,7 +201,7 @@ func (g *grouping) place(list []Group) error {
 		for _, b := range group.Blocks {
 			ok := b >= 0 && b < len(g.of) && g.of[b] < 0
 			k.ok(ok, fmt.Sprintf("Clip.List[%d].Blocks", j), group.Blocks,
-				fmt.Sprintf("blocks of the network's %d, each in one group", len(g.of)))
+				fmt.Sprintf("indices of the network's %d blocks, each in one group", len(g.of)))
 			if ok {
 				g.of[b] = j
 			}
@@ -257,14 +256,15 @@ func (g *grouping) addClipped(exact *fixedSum, sum device.Params, gradients mode
 	return nil
 }
 
-// addAlone adds one record's gradient as a row of its own.
-func (g *grouping) addAlone(exact *fixedSum, gradients models.Gradients) error {
+// addAlone adds one example's gradient, of rows with these shares, as a row of its own.
+func (g *grouping) addAlone(exact *fixedSum, gradients models.Gradients, shares []float32) error {
 	blocks, ok := gradients.(models.BlockGradients)
 	if !ok {
 		return errGradients
 	}
+	g.resize(len(shares))
+	exact.blockGradient(blocks, g.norms, shares)
 	g.resize(1)
-	exact.blockGradient(blocks, g.norms)
 	g.weigh(exact)
 	exact.addBlocks(g.byBlock)
 	return nil
@@ -272,8 +272,8 @@ func (g *grouping) addAlone(exact *fixedSum, gradients models.Gradients) error {
 
 // weigh turns norms into weights, which are clip factors in units of noise.
 //
-// A record of which any block is not finite is left out whole: what arithmetic makes of the rest of
-// it may depend on where it stands in the batch, and thereby on others.
+// A record with a block that is not finite is left out entirely: its other blocks may depend on its
+// position in the batch, and thereby on other records.
 func (g *grouping) weigh(exact *fixedSum) {
 	clear(g.whole)
 	for _, block := range g.norms {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// configJSON is a Config whose clipping policy says what it is.
+// configJSON is a Config whose clipping policy is stored with its type.
 type configJSON struct {
 	ClipNorm            float64   `json:"clip_norm,omitempty"`
 	Clip                *clipJSON `json:"clip,omitempty"`
@@ -85,7 +85,7 @@ func (j *clipJSON) policy() (Clip, error) {
 		found = append(found, *j.Groups)
 	}
 	if len(found) != 1 {
-		return nil, fmt.Errorf("sgd: %d clipping policies: want one", len(found))
+		return nil, fmt.Errorf("sgd: %d clipping policies, want one", len(found))
 	}
 	return found[0], nil
 }

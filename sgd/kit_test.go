@@ -121,8 +121,8 @@ func trained(t *testing.T, cfg sgd.Config, opts ...sgd.Option) []float32 {
 	return net.params.Flat.Data
 }
 
-// TestUsersOptimisers: a rule of one's own does what the package's would, with every clip and every
-// schedule; averages follow it.
+// TestUsersOptimisers: a user-defined rule behaves like the package's own, with every clip and
+// every schedule; averages follow it.
 func TestUsersOptimisers(t *testing.T) {
 	for _, clip := range []sgd.Clip{nil, grouped(sgd.Least, 1, 2)} {
 		for _, s := range []sgd.Schedule{{}, {Decay: sgd.Cosine, Warmup: 3}} {

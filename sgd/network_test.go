@@ -93,7 +93,7 @@ func budget(epsilon float64) accountant.Budget {
 	return accountant.Budget{Epsilon: epsilon, Delta: 1e-5}
 }
 
-// raw hands out rows exactly as they are, NaN included, as somebody else's
+// raw hands out rows exactly as they are, NaN included, as a user-defined
 // implementation of records.Data may.
 type raw struct {
 	records.Data

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Optimizer moves parameters along noised gradients. It sees released values
-// only, so its choice does not touch the guarantee. The zero value is an error.
+// Optimizer moves parameters along noised gradients. It sees released values only, so
+// it does not affect the guarantee. The zero value is invalid.
 type Optimizer struct {
 	config   optim.Config
 	schedule Schedule
@@ -19,58 +19,58 @@ type Optimizer struct {
 
 // A Rule is a user-defined optimiser.
 type Rule interface {
-	// Name is a short name.
+	// Name returns a short name.
 	Name() string
-	// Start begins a training of so many parameters. Every training has a Mover of its own; a Rule
-	// that remembers one in the next takes part in no search (see package tune).
+	// Start begins a training of the given number of parameters. Every training has its own Mover;
+	// a Rule that keeps state from one training to the next cannot be used in a search (see
+	// package tune).
 	Start(parameters int) Mover
 }
 
-// A Mover is a user-defined optimiser at work on one vector of parameters. One that keeps state
-// from step to step is a models.Stateful if a training shall be able to go on from where it was
-// saved.
+// A Mover applies a user-defined optimiser to one vector of parameters. A Mover with state must
+// be a models.Stateful if training is to be resumed from a saved state.
 type Mover interface {
 	// Move changes params by the gradient of a step, noised and divided by the nominal batch. Steps
-	// are counted from 1; rate is the learning rate, by schedule. Both vectors are as long as the
+	// are counted from 1; rate is the scheduled learning rate. Both vectors are as long as the
 	// network's parameters, and grad may be written to.
 	Move(step int, rate float64, params, grad []float32)
 }
 
-// Own is a user-defined optimiser. Configurations and plans that hold one cannot be written, nor
-// kept in checkpoints.
+// Own returns a user-defined optimiser. Configurations and plans that hold one cannot be written
+// or kept in checkpoints.
 func Own(lr float64, r Rule) Optimizer { return Optimizer{own: r, rate: lr} }
 
-// SGD is plain gradient descent.
+// SGD returns plain gradient descent.
 func SGD(lr float64) Optimizer {
 	return Optimizer{config: optim.Config{Rule: optim.SGD, LR: lr}}
 }
 
-// Momentum is heavy-ball gradient descent.
+// Momentum returns heavy-ball gradient descent.
 func Momentum(lr, beta float64) Optimizer {
 	return Optimizer{config: optim.Config{Rule: optim.Momentum, LR: lr, Beta1: beta}}
 }
 
-// Adam is Adam with its authors' decay rates 0.9 and 0.999.
+// Adam returns Adam with its authors' decay rates 0.9 and 0.999.
 //
 // Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015.
 func Adam(lr float64) Optimizer { return AdamWith(lr, 0.9, 0.999, 1e-8) }
 
-// AdamWith is Adam with every setting given.
+// AdamWith returns Adam with every setting given.
 func AdamWith(lr, beta1, beta2, eps float64) Optimizer {
 	return Optimizer{config: optim.Config{Rule: optim.Adam, LR: lr, Beta1: beta1, Beta2: beta2,
 		Eps: eps}}
 }
 
-// Scheduled is the optimiser with a learning rate that changes from step to step.
+// Scheduled returns the optimiser with a learning rate that changes from step to step.
 func (o Optimizer) Scheduled(s Schedule) Optimizer {
 	o.schedule = s
 	return o
 }
 
-// Schedule is how the learning rate changes.
+// Schedule returns the optimiser's learning rate schedule.
 func (o Optimizer) Schedule() Schedule { return o.schedule }
 
-// String names the rule and its learning rate.
+// String returns the rule and its learning rate.
 func (o Optimizer) String() string {
 	text := fmt.Sprintf("%v(%v)", o.config.Rule, o.config.LR)
 	if o.own != nil {
@@ -82,8 +82,8 @@ func (o Optimizer) String() string {
 	return text
 }
 
-// ScaleFree says whether multiplying every gradient by a constant changes nothing, so
-// that no NominalBatch is needed.
+// ScaleFree reports whether multiplying every gradient by a constant changes nothing,
+// so that no NominalBatch is needed.
 func (o Optimizer) ScaleFree() bool { return o.own == nil && o.config.Rule == optim.Adam }
 
 func (o Optimizer) check(k *checker) {
@@ -116,7 +116,7 @@ type optimizerJSON struct {
 func (o Optimizer) MarshalJSON() ([]byte, error) {
 	if o.own != nil {
 		return nil, param.New("sgd.Optimizer", o.own.Name(),
-			"an optimiser of the package: a user-defined one cannot be written")
+			"an optimiser of package sgd: a user-defined one cannot be written")
 	}
 	c := o.config
 	j := optimizerJSON{Rule: c.Rule, LR: c.LR, Beta1: c.Beta1, Beta2: c.Beta2, Eps: c.Eps}

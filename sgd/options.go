@@ -5,39 +5,39 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// Option sets what cannot change the guarantee.
+// Option is a setting that cannot change the guarantee.
 type Option func(*Trainer)
 
-// WithBackend says where gradients are summed: the backend that the network's
+// WithBackend sets where gradients are summed: the backend that the network's
 // parameters live on. The default is the CPU.
 func WithBackend(be device.Backend) Option { return func(t *Trainer) { t.be = be } }
 
-// WithWorkers says on how many goroutines noise, averaging and optimiser run. The
-// default is the backend's number of workers. It changes no result.
+// WithWorkers sets the number of goroutines for noise, averaging and optimiser. The
+// default is the backend's number of workers. Results do not depend on it.
 func WithWorkers(n int) Option { return func(t *Trainer) { t.workers = n } }
 
 // WithPurpose names the steps on the ledger. The default is "DP-SGD step".
 func WithPurpose(purpose string) Option { return func(t *Trainer) { t.purpose = purpose } }
 
-// WithAllowance has the trainer take its steps from an allowance that was reserved before, such as
-// one of mechanism.ReserveAll or what mechanism.Run.Resume found, instead of making a reservation.
-// The allowance must hold the configuration's event on the trainer's ledger, and at most
-// Config.Steps uses; a trainer whose allowance holds fewer has taken the others already.
+// WithAllowance makes the trainer take its steps from an existing allowance, such as one of
+// mechanism.ReserveAll or mechanism.Run.Resume, instead of making a reservation. The allowance
+// must hold the configuration's event on the trainer's ledger, and at most Config.Steps uses;
+// with fewer uses, the missing steps count as taken already.
 func WithAllowance(a *mechanism.Allowance) Option { return func(t *Trainer) { t.allowance = a } }
 
 // WithAverage keeps an exponential moving average of the released parameters,
 // which is free post-processing and often better than the last ones. The decay is
-// warmed up as min(decay, (1+t)/(10+t)) at step t, so that the initial parameters
-// are soon forgotten. See Trainer.UseAverage.
+// warmed up as min(decay, (1+t)/(10+t)) at step t, so that the initial parameters have
+// little weight. See Trainer.UseAverage.
 func WithAverage(decay float64) Option { return func(t *Trainer) { t.decay = decay } }
 
 // WithMean keeps the mean of the released parameters of all steps from the given one on, in the
-// place of WithAverage's moving average: the average of Polyak and Ruppert, which is best where
-// steps wander about one place. See Trainer.UseAverage.
+// place of WithAverage's moving average: the average of Polyak and Ruppert, which is best if
+// steps fluctuate around one point. See Trainer.UseAverage.
 func WithMean(from int) Option { return func(t *Trainer) { t.meanFrom = from } }
 
 // WithPrivateLoss fills Step.Loss for networks whose gradients are models.Lossy.
 //
-// Guarantee: none. The loss is computed from private records without noise, for
-// the eyes of those who may see the records.
+// Guarantee: none. The loss is computed from private records without noise, only for
+// those who may see the records.
 func WithPrivateLoss() Option { return func(t *Trainer) { t.lossy = true } }

@@ -37,7 +37,7 @@ func (modestBlockGradients) BlockSquaredNorms(dst [][]float64) {
 	}
 }
 
-// A row of a network of one's own is clipped by its own norm, whatever its network says of it.
+// A row of a user-defined network is clipped by its own norm, whatever the network states.
 func TestRowsAreClippedByTheirOwnNorms(t *testing.T) {
 	data := hostile(t, 0, 0, -1) // three records of norm 1e6
 	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: .6},

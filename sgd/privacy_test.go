@@ -49,7 +49,8 @@ func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Net
 		}
 	}
 	b := accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}
-	trainer, err := sgd.New(cfg, net, accountant.NewLedger(b), opts...)
+	ledger := accountant.NewLedger(b, accountant.WithUnit(records.UnitOf(data)))
+	trainer, err := sgd.New(cfg, net, ledger, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +213,7 @@ func TestLedgerHoldsWhatHappened(t *testing.T) {
 	}
 }
 
-// A record that is not finite counts for nothing and disturbs nobody.
+// A record that is not finite counts for nothing and does not affect others.
 func TestNonFiniteRecordsAreLeftOut(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	good := [][]float32{{1, 2}, {3, -1}, {0.1, 0.1}}

@@ -27,10 +27,10 @@ type DPNorm struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
-// PaperDPNorm is the setting of the source's section 6.1: 100 bins up to 10, σ_C = 4.
+// PaperDPNorm returns the setting of the source's section 6.1: 100 bins up to 10, σ_C = 4.
 func PaperDPNorm() DPNorm { return DPNorm{MaxNorm: 10, Bins: 100, NoiseMultiplier: 4} }
 
-// maxBins keeps a configuration file from asking for absurd memory.
+// maxBins bounds the memory that a configuration file can request.
 const maxBins = 1 << 20
 
 func (d DPNorm) check(k *checker, _ Config) {
@@ -55,10 +55,10 @@ func (d DPNorm) start(accountant.Relation, float64) clipper {
 	return &normChoice{bins: bins, err: err, noiseMultiplier: d.NoiseMultiplier}
 }
 
-// normChoice is DPNorm at work.
+// normChoice is the state of DPNorm during training.
 type normChoice struct {
 	bins            *mechanism.NormHistogram
-	err             error // why there are no bins; check has seen that there are
+	err             error // why there are no bins; nil after check
 	noiseMultiplier float64
 	chosen          float64
 }

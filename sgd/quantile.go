@@ -25,18 +25,18 @@ type Quantile struct {
 	// NoiseMultiplier is the noise of the released number divided by its
 	// sensitivity: max(Quantile, 1−Quantile) under add-or-remove-one, 1 under replace-one.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
-	// ByNorm has records count by the norms of their gradients, up to Initial, and not all alike.
+	// ByNorm weights records by the norms of their gradients, up to Initial, instead of equally.
 	//
-	// Where most records are soon well fitted, such as those of the larger of two classes, a quantile
-	// of all records falls with them: the clip norm of a median ends at thousandths of what the other
-	// records' gradients measure, which then drown in the noise. Norms that are small beside Initial
-	// hardly count here, so the clip norm follows the records that still have something to teach. It
-	// costs the same: a record that counts for less moves the released number by less.
+	// If most records are soon well fitted, such as those of the larger of two classes, a quantile of
+	// all norms shrinks with theirs: the clip norm at the median can end at thousandths of the norms
+	// of the other records, whose gradients are then lost in the noise. With ByNorm, norms that are
+	// small compared to Initial hardly count, so the clip norm follows the records that are not yet
+	// fitted. The price is the same: a record with less weight moves the released number by less.
 	ByNorm bool `json:"by_norm,omitempty"`
 }
 
-// Warnings are what is worth knowing about the configuration before it is paid for; nil for
-// nothing. Plans print them.
+// Warnings returns remarks about the configuration to read before paying for it, nil if
+// there are none. Plans print them.
 func (c Config) Warnings() []string {
 	q, ok := c.Clip.(Quantile)
 	if !ok || q.ByNorm || q.Quantile > 0.5 {
@@ -90,7 +90,7 @@ type quantileTracker struct {
 func (t *quantileTracker) wantsNorms() bool { return false }
 func (t *quantileTracker) bound() float64   { return t.norm }
 
-// choose forgets what a cancelled step may have counted.
+// choose clears counts that a cancelled step may have left.
 func (t *quantileTracker) choose(*mechanism.Grant, []float64) error {
 	t.total = 0
 	return nil
@@ -106,8 +106,8 @@ func (t *quantileTracker) factor(squaredNorm float64) float64 {
 	return mechanism.ClipFactor(squaredNorm, t.norm)
 }
 
-// counted is what a record of a norm counts of so many units: no more than those, and none less
-// than zero, whatever the norm.
+// counted returns the weight of a record with the given norm, in units: between 0 and units for
+// every norm.
 func (t *quantileTracker) counted(units int64, norm float64) int64 {
 	if share := norm / t.initial; t.byNorm && share < 1 {
 		return int64(share * float64(units))

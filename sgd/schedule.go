@@ -6,24 +6,25 @@ import (
 	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
-// Schedule is how the learning rate changes from step to step. It goes by the number of the step,
-// which is public, so it does not touch the guarantee. The zero value keeps the rate as it is.
+// Schedule determines how the learning rate changes from step to step. It depends on the step
+// number only, which is public, so it does not affect the guarantee. The zero value keeps the
+// rate constant.
 type Schedule struct {
 	Decay Decay `json:"decay,omitempty"`
-	// Warmup is a number of first steps over which the rate grows evenly to its full size.
+	// Warmup is the number of first steps over which the rate grows linearly to its full size.
 	Warmup int `json:"warmup,omitempty"`
-	// Steps is where Cosine ends, warm-up included; 0 means Config.Steps, which only a private run
-	// has.
+	// Steps is the step at which Cosine ends, including warm-up; 0 means Config.Steps, which only
+	// a private run has.
 	Steps int `json:"steps,omitempty"`
-	// Final is the part of the rate that Cosine ends with, in [0, 1].
+	// Final is the fraction of the rate at the end of Cosine, in [0, 1].
 	Final float64 `json:"final,omitempty"`
 }
 
-// Decay is the form in which a learning rate falls.
+// Decay is the shape of a decreasing learning rate.
 type Decay int
 
 const (
-	// Constant rates do not fall.
+	// Constant keeps the rate constant.
 	Constant Decay = iota
 	// Cosine falls along half a wave, from the end of the warm-up to Schedule.Steps.
 	// Source: Loshchilov and Hutter 2017, without restarts.
@@ -36,7 +37,7 @@ var decayNames = enum.Names[Decay]{Type: "sgd.Decay", List: []string{
 	Constant: "constant", Cosine: "cosine", InverseSqrt: "inverse_sqrt",
 }}
 
-// String is the name.
+// String returns the name.
 func (d Decay) String() string { return decayNames.String(d) }
 
 // MarshalText writes the name.
@@ -44,10 +45,10 @@ func (d Decay) MarshalText() ([]byte, error) { return decayNames.Marshal(d) }
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (d *Decay) UnmarshalText(text []byte) error { return decayNames.Unmarshal(text, d) }
 
-// Factor is what the learning rate is multiplied by at a step, counted from 1.
+// Factor returns the factor of the learning rate at a step, counted from 1.
 func (s Schedule) Factor(step int) float64 {
 	if step <= s.Warmup {
 		return float64(step) / float64(s.Warmup)
@@ -68,5 +69,5 @@ func (s Schedule) check(k *checker) {
 	k.ok(s.Warmup >= 0, "Optimizer.Schedule.Warmup", s.Warmup, "a number of steps, or 0")
 	k.ok(s.Steps == 0 || s.Steps > s.Warmup, "Optimizer.Schedule.Steps", s.Steps,
 		"more steps than the warm-up, or 0 for those of the run")
-	k.ok(s.Final >= 0 && s.Final <= 1, "Optimizer.Schedule.Final", s.Final, "a part in [0, 1]")
+	k.ok(s.Final >= 0 && s.Final <= 1, "Optimizer.Schedule.Final", s.Final, "a fraction in [0, 1]")
 }

@@ -20,7 +20,7 @@ type Segment struct {
 	NominalBatch float64
 }
 
-// span is a segment by where it ends in the flat vector.
+// span is a segment, given by its end in the flat vector.
 type span struct {
 	end   int
 	scale float64
@@ -47,7 +47,7 @@ func spans(cfg Config, net any, p int) ([]span, error) {
 	if end != p {
 		errs = append(errs,
 			&param.Error{Path: "sgd.Segments", Value: end,
-				Want: fmt.Sprintf("segments of the network's %d parameters in all", p)})
+				Want: fmt.Sprintf("segments that cover the network's %d parameters", p)})
 	}
 	return list, errors.Join(errs...)
 }
@@ -60,5 +60,5 @@ func wholeSpan(cfg Config, p int) ([]span, error) {
 		return []span{{p, 1}}, nil
 	}
 	return nil, &param.Error{Path: "sgd.Config.NominalBatch", Value: cfg.NominalBatch,
-		Want: "a positive public number to divide gradient sums by, since only Adam does without"}
+		Want: "a positive public number, the divisor of gradient sums: only Adam needs none"}
 }

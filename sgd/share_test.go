@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// keeps is a backend that lends its cores to nobody.
+// keeps is a backend that does not lend its cores.
 type keeps struct{ device.FixedSummer }
 
 // fitted are the parameters after a few seeded steps on n rows of a batch of all.

@@ -8,9 +8,9 @@ import (
 
 var errState = errors.New("sgd: a training state of the wrong length or form")
 
-// AppendState appends what a run needs beside the network's parameters to go on after a step: the
-// optimiser's moments, the moving average and the norm of Quantile. All of it is computed from
-// released values.
+// AppendState appends the state, other than the network's parameters, that a run needs to resume
+// after a step: the optimiser's moments, the moving average and the norm of Quantile. All of it
+// is computed from released values.
 func (t *Trainer) AppendState(dst []byte) []byte {
 	dst = t.opt.AppendState(dst)
 	for _, x := range t.average {

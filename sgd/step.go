@@ -6,23 +6,22 @@ import (
 	"log/slog"
 )
 
-// Step is what a step of training may tell the world: public and released
-// numbers only.
+// Step reports on a step of training, in public and released numbers only.
 type Step struct {
 	Number, Of int
 	// Epsilon is the ε of every event taken from the ledger so far, by this run and
-	// others, at the budget's δ. What a run publishes is the ledger's
-	// Epsilon, which counts everything reserved.
+	// others, at the budget's δ. The published ε is the ledger's Epsilon, which counts
+	// everything reserved.
 	Epsilon float64
-	// ClipNorm is the clip norm in force, given or released.
+	// ClipNorm is the clip norm of the step, given or released.
 	ClipNorm float64
 	// Loss is the batch's mean loss, only if WithPrivateLoss asked for it.
 	Loss Private
 }
 
 // Private is a number computed from private records that no guarantee covers. It
-// prints itself as "[private]" in every format, log and JSON document; Reveal
-// gives the number to those who may see the records anyway.
+// prints itself as "[private]" in every format, log and JSON document; Reveal returns
+// the number, for those who may see the records anyway.
 type Private struct {
 	// Package fmt cannot call Format on an unexported field and prints what it holds instead,
 	// following one pointer under some verbs. It follows no second one.
@@ -34,8 +33,8 @@ func privately(x float64) Private {
 	return Private{&p}
 }
 
-// Reveal is the number, and whether there is one. Showing it to anybody who may
-// not see the records breaks the guarantee.
+// Reveal returns the number, and whether there is one. Showing it to people who may not
+// see the records breaks the guarantee.
 func (p Private) Reveal() (float64, bool) {
 	if p.hidden == nil {
 		return 0, false
@@ -47,7 +46,7 @@ func (p Private) Reveal() (float64, bool) {
 // step.
 func (t *Trainer) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (t *Trainer) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -55,7 +54,7 @@ func (t *Trainer) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 const redacted = "[private]"
 
-// String is "[private]".
+// String returns "[private]".
 func (p Private) String() string { return redacted }
 
 // Format writes "[private]" for every verb.
@@ -64,5 +63,5 @@ func (p Private) Format(f fmt.State, _ rune) { fmt.Fprint(f, redacted) }
 // MarshalText writes "[private]".
 func (p Private) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (p Private) LogValue() slog.Value { return slog.StringValue(redacted) }

@@ -33,6 +33,7 @@ type Trainer struct {
 	decay    float64
 	meanFrom int // the first step of a plain mean; 0 for none
 	lossy    bool
+	byPerson bool
 
 	running   sync.Mutex
 	allowance *mechanism.Allowance
@@ -52,17 +53,18 @@ type Trainer struct {
 	*hiddenStep
 }
 
-// hiddenStep keeps what a step knows of the records two references away: see Format.
+// hiddenStep keeps what a step knows of the records behind two references: see Format.
 type hiddenStep struct {
 	*stepRecords
 }
 
-// stepRecords are the records of a step and what comes of them before noise.
+// stepRecords holds the records of a step and values computed from them before noise.
 type stepRecords struct {
 	exact   *fixedSum     // the sum in fixed point, or
 	sum     device.Params // where there is none, in floating point
 	hostSum []float32
 
+	of      examples
 	rows    []int32 // of the micro-batch in hand
 	divided records.Divided
 	part    func(piece int)
@@ -74,8 +76,9 @@ type stepRecords struct {
 	scratch []float64 // one number an example of a micro-batch
 }
 
-// New prepares a private training run. Nothing is spent yet.
+// New prepares a private training run. It spends nothing.
 //
+// Guarantee: New draws nothing; the package documentation states the guarantee of the steps.
 // Errors: every mistake in the configuration, joined *param.Error values.
 func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 	opts ...Option) (*Trainer, error) {
@@ -113,7 +116,12 @@ func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 	if t.exact = newFixedSum(t.be, net, t.groups != nil); t.exact != nil {
 		if t.exact.plan(1); !(t.exact.shrink < 0.25) {
 			return nil, param.New("sgd.New.net", net.Params().Len(),
-				"fewer parameters: rounding them to units would take up the clip norm")
+				"fewer parameters: rounding this many to units would use up the clip norm")
+		}
+	}
+	if t.byPerson {
+		if err := t.takePersons("sgd.WithPersons"); err != nil {
+			return nil, err
 		}
 	}
 	t.prepare()
@@ -137,7 +145,8 @@ func (t *Trainer) validate() error {
 	k.OK(t.decay >= 0 && t.decay < 1, "sgd.WithAverage", t.decay, "a decay in [0, 1)")
 	k.OK(t.meanFrom >= 0 && t.meanFrom <= t.cfg.Steps, "sgd.WithMean", t.meanFrom,
 		"a step of the run, from 1")
-	k.OK(t.meanFrom == 0 || t.decay == 0, "sgd.WithMean", t.meanFrom, "no WithAverage beside it")
+	k.OK(t.meanFrom == 0 || t.decay == 0, "sgd.WithMean", t.meanFrom,
+		"either WithAverage or WithMean, not both")
 	return k.Err()
 }
 
@@ -167,7 +176,16 @@ func (t *Trainer) prepare() {
 	t.weights, t.scratch = make([]float32, m), make([]float64, m)
 }
 
+// microBatch is how many examples are in hand at a time: of persons fewer, since each has rows.
 func (t *Trainer) microBatch() int {
+	n := t.mostExamples()
+	if p := t.of.persons; p != nil {
+		return max(n/p.Schema().RowsPerPerson(), 1)
+	}
+	return n
+}
+
+func (t *Trainer) mostExamples() int {
 	switch {
 	case t.cfg.MicroBatch == 0:
 		return defaultMicroBatch
@@ -177,22 +195,21 @@ func (t *Trainer) microBatch() int {
 	return t.cfg.MicroBatch
 }
 
-// Event is what one step of this run costs.
+// Event returns the event of one step of this run.
 func (t *Trainer) Event() accountant.Event { return t.cfg.Event(t.relation) }
 
-// Steps is the training loop: each iteration is one private step, after which the
+// Steps returns the training loop: each iteration is one private step, after which the
 // network holds released parameters.
 //
-// The first iteration reserves all of Config.Steps on the ledger; what is
-// published counts them all. Breaking out, cancelling and errors refund nothing: a
-// later loop over Steps goes on with what is left of the reservation, and once nothing is left it
-// yields accountant.ErrReservationExhausted.
+// The first iteration reserves all of Config.Steps on the ledger, and the published ε counts them
+// all. Breaking out, cancelling and errors refund nothing: a later loop over Steps continues with
+// the rest of the reservation. When nothing is left, it yields
+// accountant.ErrReservationExhausted.
 //
 // Errors: the context's; accountant.ErrBudgetExceeded, before anything is read or
-// spent; ErrBusy; records.ErrData where the data fail while they are read, after
-// the step that read them. After any error the parameters are the last released
-// ones. No error but ErrData, which is up to the type of the data, depends on a
-// record.
+// spent; ErrBusy; records.ErrData if the data fail while they are read, after the step
+// that read them. After any error the parameters are the last released ones. No error
+// depends on a record, except ErrData, which a user-defined data type decides.
 func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		if !t.running.TryLock() {
@@ -232,10 +249,15 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 	}
 	if net, ok := t.net.(interface{ Dim() int }); ok && net.Dim() != data.Schema().Dim() {
 		return param.New("sgd.Steps.data", fmt.Sprintf("%d coordinates", data.Schema().Dim()),
-			fmt.Sprintf("records of the network's %d", net.Dim()))
+			fmt.Sprintf("records of the network's %d coordinates", net.Dim()))
 	}
-	if err := records.CheckUnit("sgd.Steps.data", records.UnitOf(data), t.ledger.Unit()); err != nil {
+	if err := records.CheckUnitOf("sgd.Steps.data", data, t.ledger.Unit()); err != nil {
 		return err
+	}
+	if t.of.persons, _ = records.AsPersons(data); t.of.persons != nil {
+		if err := t.takePersons("sgd.Steps.data"); err != nil {
+			return err
+		}
 	}
 	if t.allowance != nil {
 		if t.allowance.Remaining() == 0 {
@@ -252,8 +274,8 @@ func (t *Trainer) reserve(ctx context.Context) error {
 	return err
 }
 
-// Spent is how many of this run's steps are gone, whether or not they came to an end: 0 before
-// there is a reservation, and whatever other runs have taken on the same ledger.
+// Spent returns how many of this run's steps have been taken, completed or not; 0 before there
+// is a reservation. It does not count other runs on the same ledger.
 func (t *Trainer) Spent() int {
 	if t.allowance == nil {
 		return 0
@@ -261,8 +283,8 @@ func (t *Trainer) Spent() int {
 	return t.cfg.Steps - t.allowance.Remaining()
 }
 
-// Reserve makes the reservation that the first iteration of Steps would make, for those who must
-// know that it holds before they begin. Once it has succeeded it does nothing.
+// Reserve makes the reservation that the first iteration of Steps would make, for callers that
+// must know beforehand that it succeeds. After a success it does nothing.
 //
 // Errors: ErrBusy; the context's, before anything is reserved; those of the ledger.
 func (t *Trainer) Reserve(ctx context.Context) error {
@@ -315,8 +337,8 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 // release noises the sum and moves the parameters, chunk by chunk on all workers.
 //
 // Guarantee: the clipped sum changes by at most SumSensitivity(relation, bound)
-// between neighbours, because every example's row has norm at most bound
-// whatever the other examples are.
+// between neighbours, because every example's row has norm at most bound, whatever the
+// other examples.
 func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	sum := mechanism.Gradient{Sensitivity: mechanism.SumSensitivity(t.relation, bound),
 		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.workers,
@@ -379,7 +401,7 @@ func (t *Trainer) absorb(offset int, noisy []float64) {
 	}
 }
 
-// averageRange moves the average of some parameters towards what they have become.
+// averageRange updates the moving average of some parameters.
 func (t *Trainer) averageRange(lo, hi int) {
 	if t.average == nil {
 		return

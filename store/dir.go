@@ -13,35 +13,35 @@ import (
 	"github.com/seed7ba64551/privgen/internal/durable"
 )
 
-// Dir is the store whose ledgers are files in a folder, a folder each. Any number of processes of
-// one machine use it at once. See [DirBackend].
+// Dir returns a store whose ledgers are files, each in its own subfolder. Any number of
+// processes of one machine can use it concurrently. See [DirBackend].
 func Dir(folder string, opts ...DirOption) *Store { return New(DirBackend(folder, opts...)) }
 
-// DirOption changes where a folder of ledgers keeps what.
+// DirOption is a setting of a folder of ledgers.
 type DirOption func(*dir)
 
-// WithMarks keeps the marks in a folder of their own, on another disk say, that is not backed up
-// with the ledgers: a mark remembers the last line of its journal, so that a journal restored from
-// a backup is refused.
+// WithMarks keeps the marks in a separate folder, for example on another disk, that is not backed
+// up with the ledgers: a mark remembers the last line of its journal, so that a journal restored
+// from a backup is refused.
 func WithMarks(folder string) DirOption { return func(d *dir) { d.marks = folder } }
 
 // DirBackend keeps journals as files, one folder for each:
 //
-//	journal   a line each for what happened, chained by hashes; only ever appended to
-//	mark      the number and the hash of the last line that was answered
-//	lock      of whoever is appending; it dies with the process
+//	journal   one line per change, chained by hashes; append-only
+//	mark      the number and the hash of the last confirmed line
+//	lock      of the appending process; it is released when the process ends
 //
 // An append costs two waits for the disk, one for the journal and one for the mark. A last line
-// that was being written when the power failed is dropped; it was never answered. Any other damage
-// fails with accountant.ErrDamaged, and a journal that ends before its mark with
-// accountant.ErrRolledBack; then nothing can be reserved until the right files are back.
+// that was being written when the power failed is dropped; it was never confirmed. Any other
+// damage results in accountant.ErrDamaged, and a journal that ends before its mark in
+// accountant.ErrRolledBack; then nothing can be reserved until the right files are restored.
 //
-// What it cannot notice: journal and mark restored together from one older copy, by a process that
-// has not seen the newer lines and has no checkpoint that names one (see [WithMarks]); somebody who
-// writes both anew, or removes the lock while it is held; a disk or file system that says a write
-// is durable when it is not. The folder must be on a file system of the machine itself: locks of
-// network file systems differ. On Windows a journal can be trimmed only while no other process has
-// it open.
+// It cannot detect: journal and mark restored together from one older copy, by a process that
+// has not seen the newer lines and has no checkpoint that names one (see [WithMarks]); an attacker
+// who writes both again, or removes the lock while it is held; a disk or file system that reports a
+// write as durable when it is not. The folder must be on a file system of the machine itself: locks
+// of network file systems differ. On Windows a journal can be trimmed only while no other process
+// has it open.
 func DirBackend(folder string, opts ...DirOption) Backend {
 	d := &dir{folder: folder, disk: files{}}
 	for _, o := range opts {

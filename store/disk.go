@@ -9,14 +9,13 @@ import (
 	"github.com/seed7ba64551/privgen/internal/durable"
 )
 
-// disk is what journals in files need of a file system. Tests put one in its place that fills up,
-// fails, or loses what was not synced.
+// disk is the part of a file system that journals need. Tests replace it by one that fills up,
+// fails, or loses unsynced data.
 type disk interface {
 	// Open opens a file for reading or, with write, for both; with create it is made where it is
 	// missing.
 	Open(path string, write, create bool) (diskFile, error)
-	// Replace puts content into the place of a file, which is the old or the new one at any moment,
-	// and returns when the new one is durable.
+	// Replace replaces a file's content atomically, and returns when the new content is durable.
 	Replace(path string, content func(io.Writer) error) error
 	// MakeFolder makes a folder and returns when its name is durable.
 	MakeFolder(path string) error

@@ -130,8 +130,9 @@ func (j *fileJournal) open() error {
 	return j.syncName()
 }
 
-// syncName makes the file's name durable before anything is added to it: whoever trimmed the
-// journal may have died before that, and a power failure would bring the file of before back.
+// syncName makes the file's name durable before anything is added to it: the process that
+// trimmed the journal may have died before that, and a power failure would bring the old
+// file back.
 func (j *fileJournal) syncName() error {
 	if j.mode == Read {
 		return nil
@@ -193,8 +194,8 @@ func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 	return nil
 }
 
-// put writes bytes behind the checked lines, durably, in the place of what a torn write left there.
-// Where it fails it takes back what it wrote: nobody has read it, since the lock is held.
+// put writes bytes behind the checked lines, durably, over what a torn write left there.
+// On failure it removes what it wrote: no process has read it, since the lock is held.
 func (j *fileJournal) put(b []byte) error {
 	if j.whole > j.size {
 		if err := j.file.Truncate(j.size); err != nil {
@@ -361,8 +362,8 @@ func (j *fileJournal) Lock(ctx context.Context) (unlock func(), err error) {
 	}, nil
 }
 
-// catchUp reads and checks what has been appended, and makes it durable where whoever wrote it did
-// not come to that. The caller holds both locks.
+// catchUp reads and checks what has been appended, and makes it durable if the process that wrote
+// it did not get to it. The caller holds both locks.
 func (j *fileJournal) catchUp() error {
 	if err := j.readMark(); err != nil { // before the lines, which a reader without the lock needs
 		return err
@@ -410,7 +411,7 @@ func (j *fileJournal) reopen() error {
 	return old.Close()
 }
 
-// lastLineIsThere reads the last line anew: another file may have been copied over this one.
+// lastLineIsThere reads the last line again: another file may have been copied over this one.
 func (j *fileJournal) lastLineIsThere() error {
 	if j.size == 0 {
 		return nil
@@ -496,8 +497,8 @@ func (j *fileJournal) readMark() error {
 	return err
 }
 
-// reachMark refuses a journal without a line that the mark names, and makes lines behind it durable
-// before anything rests on them: whoever wrote them may have died before that.
+// reachMark returns an error if the journal lacks the line that the mark names, and makes lines
+// after it durable before they are used: the process that wrote them may have died before that.
 func (j *fileJournal) reachMark() error {
 	last := j.chain.last()
 	if last.Line < j.mark.atLeast {
@@ -542,8 +543,8 @@ func (j *fileJournal) between(from, to int64) (lines []accountant.JournalLine, e
 	return lines, nil
 }
 
-// Trim implements accountant.Trimmer. The journal is written anew and renamed over the old one:
-// whenever the power fails, one of the two is there.
+// Trim implements accountant.Trimmer. The journal is written again and renamed over the old one:
+// after a power failure one of the two is present.
 func (j *fileJournal) Trim(ctx context.Context, before uint64) error {
 	if j.mode == Read {
 		return accountant.ErrReadOnly

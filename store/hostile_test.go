@@ -109,7 +109,7 @@ func TestDamagedJournals(t *testing.T) {
 		switch rng.IntN(10) {
 		case 0:
 			m = damage(rng, m)
-		case 1, 2, 3: // well chained, by whoever wrote it
+		case 1, 2, 3: // with a valid chain
 			j = chained(damageTexts(rng, j))
 			m = markOf(j)
 			opened(t, disk, s, j, m, nil)

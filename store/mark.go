@@ -12,10 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// A mark remembers, in a file beside a journal, the last line that was answered with yes. Nothing
-// that the mark names may be missing: what is damaged up to there is damage, what is damaged behind
-// it was never answered. It tells a journal that was restored from an older copy from the latest
-// one, if the mark was not restored with it.
+// A mark stores, in a file next to a journal, the last confirmed line. No line up to the mark may
+// be missing or damaged; damage after it concerns lines that were never confirmed. The mark detects
+// a journal restored from an older copy, unless the mark was restored with it.
 //
 // The file has two slots that are written in turn. A power failure can leave the one that was being
 // written unreadable; the journal then holds the line that it would have named.
@@ -69,7 +68,7 @@ func (m *mark) oversize() bool {
 
 func empty(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
-// write has the mark name a line, and returns when that is durable.
+// write makes the mark name a line, and returns when that is durable.
 func (m *mark) write(p accountant.Position) error {
 	text, err := json.Marshal(p)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// Memory is a store in memory: for tests, and to learn what a backend does. Nothing of it outlives
-// the process.
+// Memory returns a store in memory, for tests and as an example of a backend. It does not
+// outlive the process.
 func Memory() *Store { return New(MemoryBackend()) }
 
-// MemoryBackend is the backend of Memory.
+// MemoryBackend returns the backend of Memory.
 func MemoryBackend() Backend { return &memory{journals: map[string]*memoryLines{}} }
 
 type memory struct {

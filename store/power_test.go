@@ -82,7 +82,7 @@ func torn(durable, content []byte, keep *rand.Rand) []byte {
 	if keep.IntN(2) == 0 {
 		size = len(content)
 	}
-	out := make([]byte, size) // what a file grew by and nobody wrote reads as zeros
+	out := make([]byte, size) // bytes that a file grew by without a write read as zeros
 	copy(out, durable)
 	for at := 0; at < min(size, len(content)); at += sector {
 		if keep.IntN(2) == 0 {

@@ -111,8 +111,8 @@ func TestRestoredJournal(t *testing.T) {
 	}
 }
 
-// TestRestoredFolder restores journal and mark together: only who has seen the newer lines notices,
-// and whoever keeps the marks apart.
+// TestRestoredFolder restores journal and mark together: only a process that has seen the newer
+// lines notices, and so does a store that keeps its marks apart.
 func TestRestoredFolder(t *testing.T) {
 	for _, put := range []func(*testing.T, string, []byte){overwrite, replace} {
 		p := newPeople(t, false)
@@ -168,7 +168,7 @@ func TestRestoredWithoutFiles(t *testing.T) {
 		p.refused(t, true, true)
 		_, err := p.store.Create(t.Context(), "people", accountant.Terms{Budget: restoredBudget})
 		if !gone(err) && !errors.Is(err, store.ErrExists) {
-			t.Errorf("created anew without its %s: %v", name, err)
+			t.Errorf("created again without its %s: %v", name, err)
 		}
 		p.refused(t, true, true)
 	}

@@ -17,12 +17,12 @@ var (
 	ErrExists = errors.New("store: the ledger exists")
 )
 
-// A Backend keeps journals by name. It knows nothing of what they hold. It is safe for concurrent
-// use.
+// A Backend keeps journals by name. It does not interpret their content. It is safe for
+// concurrent use.
 type Backend interface {
-	// Journal opens the journal of that name, which [accountant.ValidateName] allows. A journal that
-	// does not exist is made, empty, for Write and Create; creating one is no harm if others do it at
-	// the same time, or if nothing is ever appended to it.
+	// Journal opens the journal of that name, which [accountant.ValidateName] allows. For Create, a
+	// journal that does not exist is created empty; concurrent creation and journals that stay empty
+	// are harmless.
 	//
 	// Errors: ErrNotFound where there is none and mode is not Create; those of the backend.
 	Journal(ctx context.Context, name string, mode Mode) (accountant.Journal, error)
@@ -30,12 +30,12 @@ type Backend interface {
 	Names(ctx context.Context) ([]string, error)
 }
 
-// Mode says what a journal is opened for.
+// Mode is the purpose for which a journal is opened.
 type Mode int
 
 const (
 	// Read is for auditors: Append fails with accountant.ErrReadOnly, and nothing is written, locked
-	// or repaired. It needs no permission to write.
+	// or repaired. It needs no write permission.
 	Read Mode = iota
 	// Write is for ledgers that exist.
 	Write
@@ -46,13 +46,13 @@ const (
 // Store is a set of ledgers by name. It is safe for concurrent use.
 type Store struct{ backend Backend }
 
-// New is the store whose ledgers a backend keeps.
+// New returns a store whose ledgers a backend keeps.
 func New(b Backend) *Store { return &Store{b} }
 
 // Create adds a ledger to the store. Terms.Name may be empty, or the name.
 //
-// The context is that of every access to the store that the ledger makes, for as long as it is
-// used: see [accountant.OpenLedger].
+// The context applies to every access to the store by the ledger, as long as it is used; see
+// [accountant.OpenLedger].
 //
 // Errors: ErrExists; *param.Error; those of the backend.
 func (s *Store) Create(ctx context.Context, name string, terms accountant.Terms,
@@ -77,10 +77,10 @@ func (s *Store) Create(ctx context.Context, name string, terms accountant.Terms,
 	return l, closeUnless(err, j)
 }
 
-// Open opens a ledger that exists, for any use of a ledger. Close it, or keep it for good.
+// Open opens an existing ledger. Close it after use, or keep it open for the life of the process.
 //
-// The context is that of every access to the store that the ledger makes, for as long as it is
-// used: see [accountant.OpenLedger].
+// The context applies to every access to the store by the ledger, as long as it is used; see
+// [accountant.OpenLedger].
 //
 // Errors: ErrNotFound; accountant.ErrDamaged and accountant.ErrRolledBack; those of the backend.
 func (s *Store) Open(ctx context.Context, name string,
@@ -88,8 +88,8 @@ func (s *Store) Open(ctx context.Context, name string,
 	return s.open(ctx, name, Write, opts...)
 }
 
-// Audit opens a ledger for reading: it follows what happens to the ledger, and every change fails
-// with accountant.ErrReadOnly.
+// Audit opens a ledger for reading: it follows changes by others, and every change through it
+// fails with accountant.ErrReadOnly.
 //
 // Errors: those of Open.
 func (s *Store) Audit(ctx context.Context, name string) (*accountant.Ledger, error) {
@@ -126,11 +126,14 @@ func closeUnless(err error, c io.Closer) error {
 	return errors.Join(err, c.Close())
 }
 
-// Names lists the ledgers, sorted; one whose creation did not come to an end may be among them.
+// Names lists the ledgers, sorted; one whose creation was interrupted may be among them.
+//
+// Errors: those of the backend.
 func (s *Store) Names(ctx context.Context) ([]string, error) { return s.backend.Names(ctx) }
 
 // History yields the lines of a ledger that have not been trimmed, in order, each checked against
-// the one before it: for auditors who ask when something was set aside, and for what.
+// the one before it. It is for auditors who want to know when and for what a reservation was
+// made.
 //
 // Errors end the sequence: those of Open.
 func (s *Store) History(ctx context.Context, name string) iter.Seq2[accountant.JournalLine, error] {

@@ -20,9 +20,9 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// Keep has the run's checkpoint hold what state returns: everything that the system needs to go on,
-// in released numbers and public randomness alone. It is called before a use is drawn that the file
-// does not count as taken yet, when all uses before it are complete, and at the end of the run.
+// Keep makes the run's checkpoint store what state returns: everything that the system needs to
+// resume, made of released numbers and public randomness only. state is called when all earlier
+// uses are complete and the next one is not yet counted in the file, and at the end of the run.
 func (r *Run) Keep(state func() (*File, error)) {
 	if r.keeper != nil {
 		r.keeper.mu.Lock()
@@ -31,7 +31,7 @@ func (r *Run) Keep(state func() (*File, error)) {
 	}
 }
 
-// Saved is the state from which an interrupted run goes on; nil for a run that begins.
+// Saved returns the state from which an interrupted run resumes; nil for a new run.
 func (r *Run) Saved() *File {
 	if r.keeper == nil {
 		return nil
@@ -42,10 +42,14 @@ func (r *Run) Saved() *File {
 // Keeps reports whether the run has a checkpoint.
 func (r *Run) Keeps() bool { return r.keeper != nil }
 
-// Save writes the checkpoint now, where one is kept: for results that took long and cost nothing.
+// Save writes the checkpoint now, if there is one. It preserves results that took long to compute
+// and cost no privacy.
+//
+// Errors: those of writing the checkpoint.
 func (r *Run) Save() error { return r.save(func() bool { return true }) }
 
-// Tick is Save, as often as it is worth the time: for state between two steps that cost nothing.
+// Tick calls Save if enough time has passed since the last write. It preserves state between two
+// steps that cost no privacy.
 func (r *Run) Tick() error { return r.save(func() bool { return r.keeper.pace.due() }) }
 
 func (r *Run) save(due func() bool) error {
@@ -60,9 +64,11 @@ func (r *Run) save(due func() bool) error {
 	return r.keeper.write()
 }
 
-// Ahead has the checkpoint count the next uses of every allowance of a stage as taken: as many as
-// one round takes of each, or several rounds' worth. Systems that draw side by side call it between
-// rounds, when the state is complete.
+// Ahead makes the checkpoint count the next uses of every allowance of a stage as taken, for one or
+// more rounds of each uses. Systems that draw concurrently call it between rounds, when the state
+// is complete.
+//
+// Errors: those of writing the checkpoint.
 func (r *Run) Ahead(purpose string, each int) error {
 	if r.keeper == nil {
 		return nil
@@ -72,8 +78,8 @@ func (r *Run) Ahead(purpose string, each int) error {
 
 // keeper writes a run's checkpoint.
 //
-// The file counts uses as taken before they are drawn, so that it never counts fewer than were
-// drawn, and holds the state of a moment at which all uses that were drawn by then are complete.
+// The file counts uses as taken before they are drawn, so it never counts fewer than were drawn.
+// Its state is that of a moment at which all uses drawn so far were complete.
 type keeper struct {
 	run  *Run
 	lock *durable.Lock
@@ -82,13 +88,13 @@ type keeper struct {
 	mu         sync.Mutex
 	hash       string // of the plan
 	id         string // of the transaction on the ledger
-	nonce      string // of the file as this run wrote or found it
-	notPrivate string // why earlier runs under the file were not private
-	fresh      bool   // this run made the file
+	nonce      string // of the file as this run last wrote or read it
+	notPrivate string // why earlier runs with this file were not private
+	fresh      bool   // this run created the file
 	lines      []keptLine
 	state      func() (*File, error)
 	saved      *File               // the state in the file
-	releases   map[string]*release // of stages that are drawn once, by purpose
+	releases   map[string]*release // of stages drawn once, by purpose
 	pace       pace
 	closed     bool // the run is over
 }
@@ -121,9 +127,9 @@ type checkpointHeader struct {
 	Nonce string `json:"nonce"` // of this state of the file
 	Taken []int  `json:"taken"` // uses of each line
 	Unit  string `json:"unit"`  // whose presence the ledger protects
-	// The ledger in a store that the run is on, and its last line then; nil for one in memory.
+	// The run's ledger in a store and its last line at that time; nil for a ledger in memory.
 	Ledger *accountant.Kept `json:"ledger,omitempty"`
-	// Not empty where a run under this checkpoint was not private; the first reason.
+	// Not empty if a run with this checkpoint was not private; the first reason.
 	NotPrivate string `json:"not_private,omitempty"`
 	// Classes of the noise of each line.
 	Classes  [][]accountant.NoiseClass `json:"classes"`
@@ -133,7 +139,7 @@ type checkpointHeader struct {
 	Sections int `json:"sections"`
 }
 
-// openKeeper locks the checkpoint and reads it if it is there.
+// openKeeper locks the checkpoint and reads it if it exists.
 //
 // Errors: ErrTaken where another run uses it; ErrPlan; the file's and the file system's.
 func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
@@ -154,7 +160,7 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	return k, nil
 }
 
-// hash tells the plan's checkpoints from another's: by its parameters and by what it may draw.
+// hash identifies the plan in its checkpoints, by its parameters and by what it may draw.
 func (p *Program) hash() (string, error) {
 	j, err := p.parameters()
 	if err != nil {
@@ -195,10 +201,10 @@ type hashedLine struct {
 	Part    int             `json:"part"`
 }
 
-// Typed is a Work with parts of types that the caller defines, such as an architecture: a
-// checkpoint tells them apart by their Go types beside what Config writes of them.
+// Typed is a Work with parts of user-defined types, such as an architecture. A checkpoint
+// identifies them by their Go types in addition to what Config writes of them.
 type Typed interface {
-	// Parts are those values; nil ones are skipped.
+	// Parts returns those values; nil values are skipped.
 	Parts() []any
 }
 
@@ -224,7 +230,7 @@ func (p *Program) types() (names []string) {
 
 func (k *keeper) read(ctx context.Context) error {
 	if info, err := os.Lstat(k.path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%w: not a regular file, but %v", fs.ErrExist, info.Mode().Type())
+		return fmt.Errorf("%w: want a regular file, have %v", fs.ErrExist, info.Mode().Type())
 	}
 	text, err := os.ReadFile(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -239,7 +245,7 @@ func (k *keeper) read(ctx context.Context) error {
 		return err
 	}
 	if f.Kind != checkpointKind {
-		return fmt.Errorf("%w: %.40q is no checkpoint", ErrFormat, f.Kind)
+		return fmt.Errorf("%w: a file of kind %.40q is not a checkpoint", ErrFormat, f.Kind)
 	}
 	var h checkpointHeader
 	if err := f.Decode(&h); err != nil {
@@ -249,18 +255,18 @@ func (k *keeper) read(ctx context.Context) error {
 		return ErrPlan
 	}
 	if h.Sections < 0 || h.Sections > len(f.Sections) || h.ID == "" {
-		return fmt.Errorf("%w: a checkpoint without its parts", ErrFormat)
+		return fmt.Errorf("%w: a checkpoint with missing parts", ErrFormat)
 	}
 	k.id, k.nonce = h.ID, h.Nonce
 	if unit := k.run.Ledger.Unit(); h.Unit != unit {
-		return fmt.Errorf("%w: it was kept for the unit %.40q, the ledger protects %q", ErrPlan,
+		return fmt.Errorf("%w: it was written for the unit %.40q, but the ledger protects %q", ErrPlan,
 			h.Unit, unit)
 	}
 	if err := k.checkLedger(h.Ledger); err != nil {
 		return err
 	}
 	if len(h.Classes) != len(h.Taken) {
-		return fmt.Errorf("%w: lines without their noise classes", ErrFormat)
+		return fmt.Errorf("%w: noise classes of some lines are missing", ErrFormat)
 	}
 	for i, taken := range h.Taken {
 		for _, c := range h.Classes[i] {
@@ -277,8 +283,9 @@ func (k *keeper) read(ctx context.Context) error {
 	return k.readReleases(h.Releases, f.Sections[h.Sections:])
 }
 
-// newID is random, except where a test watches the draws: replays compare ledgers whole, and so it
-// is there a function of the plan and of what the ledger holds, which another transaction changes.
+// newID is random, except under a test that observes the draws. Replays compare whole ledgers, so
+// there the ID is a function of the plan and of the ledger's content, which every transaction
+// changes.
 func (k *keeper) newID(ctx context.Context) string {
 	if !mechanism.Watched(ctx) {
 		return token()
@@ -297,8 +304,8 @@ func token() string {
 	return hex.EncodeToString(b[:])
 }
 
-// begin names the transaction and counts in it what the file says is gone. The file is there before
-// anything is reserved, so that no reservation is ever made twice for one run.
+// begin names the transaction and counts in it the uses that the file says are taken. The file
+// exists before anything is reserved, so that no reservation is made twice for one run.
 func (k *keeper) begin(t *accountant.Transaction) error {
 	if k.fresh {
 		k.lines = make([]keptLine, len(t.Lines))
@@ -312,7 +319,8 @@ func (k *keeper) begin(t *accountant.Transaction) error {
 		line.purpose, line.count = t.Lines[i].Purpose, t.Lines[i].Count
 		line.once = k.run.program.once(line.purpose)
 		if line.taken < 0 || line.taken > line.count {
-			return fmt.Errorf("checkpoint %s: %w: %d of %d uses", k.path, ErrFormat, line.taken, line.count)
+			return fmt.Errorf("checkpoint %s: %w: %d uses taken of %d", k.path, ErrFormat, line.taken,
+				line.count)
 		}
 		t.Lines[i].Taken = line.taken
 	}
@@ -325,7 +333,7 @@ func (k *keeper) begin(t *accountant.Transaction) error {
 	return nil
 }
 
-// close gives the file free, where a panic ends the run; a second close does nothing.
+// close unlocks the file if a panic ends the run; a second close does nothing.
 func (k *keeper) close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -356,8 +364,8 @@ func (k *keeper) adopt(allowances []*mechanism.Allowance) {
 	}
 }
 
-// take has the file count a use as taken and then takes it, under one lock: of two goroutines that
-// each see one use counted ahead, only one may draw it.
+// take makes the file count a use as taken and then takes it, under one lock, so that a use
+// counted ahead is not drawn by two goroutines.
 func (k *keeper) take(i int, spend func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -406,7 +414,7 @@ func (k *keeper) ahead(purpose string, each int) error {
 	return k.write()
 }
 
-// released adds a share of a release to the file.
+// released adds one share of a release to the file.
 func (k *keeper) released(purpose string, out [][]float64) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -419,7 +427,7 @@ func (k *keeper) released(purpose string, out [][]float64) error {
 	return k.write()
 }
 
-// write puts the state as it is, and what is counted as taken, into the file; the caller holds mu.
+// write stores the current state and the uses counted as taken; the caller holds mu.
 func (k *keeper) write() error {
 	if k.closed {
 		return errOver
@@ -436,7 +444,7 @@ func (k *keeper) write() error {
 	return k.put()
 }
 
-// put replaces the file, if it is still the one that this run left.
+// put replaces the file if it is still the one that this run wrote.
 func (k *keeper) put() error {
 	start := time.Now()
 	if !k.fresh || k.nonce != "" {
@@ -471,7 +479,7 @@ func (k *keeper) put() error {
 	return nil
 }
 
-// mine checks that the file holds what this run wrote last, or found when it began.
+// mine checks that the file holds what this run wrote last or read at its start.
 func (k *keeper) mine() error {
 	info, err := os.Lstat(k.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
@@ -496,8 +504,8 @@ func (k *keeper) mine() error {
 	return nil
 }
 
-// end writes what was really taken and gives the file free. A file that another run has taken over
-// is left alone.
+// end writes the uses that were really taken and unlocks the file. It does not touch a file that
+// another run has taken over.
 func (k *keeper) end(err error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -2,8 +2,8 @@ package synth
 
 import "time"
 
-// pace says how many uses are counted ahead at a time: as many as keep the time that is spent on
-// writing below a twentieth, or a fixed number.
+// pace decides how many uses are counted ahead at a time: a fixed number, or as many as keep
+// writing below a twentieth of the time.
 type pace struct {
 	every int // fixed; 0 for none
 	ahead int
@@ -16,7 +16,7 @@ const (
 	leastPause   = 250 * time.Millisecond
 )
 
-// next is how many uses, or rounds, to count ahead.
+// next returns how many uses, or rounds, to count ahead.
 func (p *pace) next() int {
 	if p.every > 0 {
 		return p.every
@@ -33,7 +33,7 @@ func (p *pace) next() int {
 	return p.ahead
 }
 
-// due says whether the last write is long enough ago for one that protects nothing but time.
+// due reports whether enough time has passed for a write that only saves time.
 func (p *pace) due() bool {
 	return time.Since(p.last) > max(writingShare*p.took, 10*leastPause)
 }

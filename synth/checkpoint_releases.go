@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// release is the sum of the shares of a release that have been drawn, and how many they are.
+// release is the sum of the shares drawn so far of a release, and their number.
 type release struct {
 	made int
 	sums [][]float64
 }
 
-// add adds so many shares. Shares lie on a grid, and so few of them add up exactly.
+// add adds made shares. Shares lie on a grid, and sums of so few are exact.
 func (r *release) add(made int, sums [][]float64) error {
 	if r.made == 0 {
 		r.sums = make([][]float64, len(sums))
@@ -23,7 +23,7 @@ func (r *release) add(made int, sums [][]float64) error {
 	}
 	same := func(a, b []float64) bool { return len(a) == len(b) }
 	if !slices.EqualFunc(r.sums, sums, same) {
-		return fmt.Errorf("%w: shares of a release that differ in size", ErrFormat)
+		return fmt.Errorf("%w: shares of one release differ in size", ErrFormat)
 	}
 	r.made += made
 	for i, part := range sums {
@@ -75,7 +75,7 @@ func (k *keeper) readReleases(list []keptRelease, sections []Section) error {
 	for _, kept := range list {
 		if kept.Parts < 1 || kept.Parts > len(sections) || kept.Made < 1 || kept.Made > shares ||
 			k.releases[kept.Purpose] != nil {
-			return fmt.Errorf("%w: a release without its parts", ErrFormat)
+			return fmt.Errorf("%w: a release with missing parts", ErrFormat)
 		}
 		var sums [][]float64
 		for _, s := range sections[:kept.Parts] {
@@ -91,7 +91,7 @@ func (k *keeper) readReleases(list []keptRelease, sections []Section) error {
 	return nil
 }
 
-// release is what has been drawn of a stage. Only the stage's own goroutine adds to it.
+// release returns what has been drawn of a stage. Only the stage's own goroutine adds to it.
 func (k *keeper) release(purpose string) *release {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -5,35 +5,45 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Draw says which synthetic records are wanted.
+// A Draw describes which synthetic records to draw.
 type Draw struct {
 	Cluster int    // one component of a mixture, or -1 for all by weight
 	Class   int    // records of one class only, or -1 for all
 	Means   bool   // the mean of every coordinate instead of a record
-	Seed    uint64 // synthetic records are post-processing: any seed will do
+	Seed    uint64 // drawing is post-processing: any seed is safe
+
+	// Given are constraints on this draw, beside those of the schema.
+	Given []records.Constraint
+	// Unconstrained draws ignore the constraints of the schema.
+	Unconstrained bool
+	// Effort is how many records may be generated for each that is kept; 0 for 1000.
+	Effort int
+	// OnAccepted is called at the end of the draw with how many were kept.
+	OnAccepted func(Accepted)
 }
 
-// A DrawOption says which synthetic records are wanted.
+// A DrawOption selects which synthetic records to draw.
 type DrawOption func(*Draw)
 
 // FromCluster draws from one cluster of a mixture only.
 func FromCluster(i int) DrawOption { return func(d *Draw) { d.Cluster = i } }
 
-// OfClass draws records of one class only, counted as in the schema's class names. Generators that
-// do not model labels refuse it.
+// OfClass draws records of one class only, given by its index in the schema's class names.
+// Generators that do not model labels refuse it.
 func OfClass(label int) DrawOption { return func(d *Draw) { d.Class = label } }
 
-// Seed makes a draw repeatable. Synthetic records are post-processing, so any seed will do.
+// Seed makes a draw repeatable. Drawing is post-processing, so any seed is safe.
 func Seed(s uint64) DrawOption { return func(d *Draw) { d.Seed = s } }
 
 // Means asks for the mean of every coordinate: the probability of every coordinate of binary
 // records, and the most probable levels of a table.
 func Means() DrawOption { return func(d *Draw) { d.Means = true } }
 
-// drawOf is the draw that options describe: of everything, from a fresh seed, unless they say
-// otherwise.
+// drawOf returns the draw that options describe. The default draws from all clusters and
+// classes, with a fresh seed.
 func drawOf(opts []DrawOption) Draw {
 	d := Draw{Cluster: -1, Class: -1, Seed: rand.Uint64()}
 	for _, apply := range opts {
@@ -44,7 +54,7 @@ func drawOf(opts []DrawOption) Draw {
 	return d
 }
 
-// check refuses what the generator cannot draw.
+// check returns an error for draws that the generator does not support.
 func (g *Generator) check(n int, d Draw) error {
 	var k param.Checker
 	k.OK(n >= 0, "synth.Sample.n", n, "a number of records, zero or more")
@@ -52,10 +62,11 @@ func (g *Generator) check(n int, d Draw) error {
 	k.OK(d.Cluster >= -1 && d.Cluster < clusters, "synth.FromCluster", d.Cluster,
 		fmt.Sprintf("a cluster in [0, %d), or -1 for all", clusters))
 	classes := g.Schema().Classes()
-	want := "no class: the generator does not model labels"
+	want := "-1: the generator does not model labels"
 	if classes > 0 {
 		want = fmt.Sprintf("a class in [0, %d), or -1 for all", classes)
 	}
+	k.OK(d.Effort >= 0, "synth.Effort", d.Effort, "a number of records, or 0 for 1000")
 	k.OK(d.Class >= -1 && d.Class < classes, "synth.OfClass", d.Class, want)
 	return k.Err()
 }

@@ -10,24 +10,25 @@ import (
 var (
 	// ErrSchema is returned for data of another schema than the plan's.
 	ErrSchema = errors.New("the data's schema is not the plan's")
-	// ErrData is returned where a data set of a user-defined type panics or breaks the promises of
-	// records.Data. It says nothing else about it.
+	// ErrData is returned if a data set of a user-defined type panics or violates the contract of
+	// records.Data. It gives no details, which would be private.
 	ErrData = records.ErrData
-	// ErrRecords is returned where a plan declares the number of records, under replace-one, and the
-	// data have another.
+	// ErrRecords is returned if a plan under replace-one declares a number of records and the data
+	// have another.
 	ErrRecords = errors.New("the number of records is not the one the plan declares")
-	// ErrPlan is returned where a checkpoint belongs to another plan, or promises something about
-	// another unit than the ledger.
+	// ErrPlan is returned if a checkpoint belongs to another plan, or protects another unit than
+	// the ledger.
 	ErrPlan = errors.New("the checkpoint was kept under another plan")
-	// ErrTaken is returned where another run uses the checkpoint, and stops a run whose checkpoint was
-	// replaced or removed: two runs that go on from one file would spend one reservation twice.
+	// ErrTaken is returned if another run uses the checkpoint, and stops a run whose checkpoint was
+	// replaced or removed. Two runs that resume from one file would spend one reservation twice.
 	ErrTaken = errors.New("another run uses the checkpoint")
-	// ErrLost is returned where interruptions lost every draw of a release that nothing can replace.
+	// ErrLost is returned if interruptions lost every share of a release, which cannot be drawn again.
 	ErrLost = errors.New("every draw of a release was lost to interruptions")
 )
 
-// Interrupted is the end of a run that kept a checkpoint: the same call goes on from there. Errors
-// that the same call would meet again, such as ErrLost and ErrTaken, are returned as they are.
+// Interrupted is the error of a run that stopped early and left a checkpoint; the same call
+// resumes from it. Errors that would occur again, such as ErrLost and ErrTaken, are returned
+// unchanged.
 type Interrupted struct {
 	Checkpoint string // path of the file
 	Err        error  // why the run ended
@@ -40,7 +41,7 @@ func (e *Interrupted) Error() string {
 	return e.Err.Error() + "; the same call goes on from checkpoint " + e.Checkpoint
 }
 
-// final reports whether the same call would meet the same error again.
+// final reports whether the same call would fail in the same way again.
 func final(err error) bool {
 	for _, f := range []error{ErrLost, ErrTaken, ErrFormat, ErrPlan} {
 		if errors.Is(err, f) {
@@ -50,7 +51,7 @@ func final(err error) bool {
 	return false
 }
 
-// Unwrap is why the run ended.
+// Unwrap returns why the run ended.
 func (e *Interrupted) Unwrap() error {
 	if e == nil {
 		return nil

@@ -15,10 +15,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Errors of reading files. Every failure that is not the reader's own is one of them.
+// Errors of reading files. Every failure other than the reader's own is one of them.
 var (
 	ErrFormat    = errors.New("not a privgen file")
-	ErrVersion   = errors.New("written by a version of privgen this one does not know")
+	ErrVersion   = errors.New("written by an unknown version of privgen")
 	ErrTruncated = errors.New("the file ends too early")
 	ErrChecksum  = errors.New("the file is damaged: wrong checksum")
 )
@@ -29,21 +29,21 @@ const (
 	maxSection = 1 << 40
 )
 
-// A File is the form of everything that is released: a self-describing header in JSON, sections of
+// A File is the format of everything that is released: a self-describing JSON header, sections of
 // numbers, and a checksum.
 //
 //	magic    8 bytes  "privgen" and the format's version
 //	length   8 bytes  of the header, little endian
-//	header            JSON: kind, what the kind says of itself, names and lengths of the sections
+//	header            JSON: kind, header of that kind, names and lengths of the sections
 //	sections          in the order of the header
 //	checksum 32 bytes SHA-256 of all before it
 //
-// A file is read in pieces that grow with the bytes that really arrive, so a short hostile file
-// cannot ask for memory; it is parsed only after its checksum was found right, so damage is
-// reported as damage.
+// A file is read in pieces that grow with the bytes received, so a short hostile file cannot
+// cause large allocations. It is parsed only after its checksum has been verified, so damage is
+// reported as ErrChecksum.
 type File struct {
 	Kind     string          // which system wrote it
-	Header   json.RawMessage // what the system says of itself
+	Header   json.RawMessage // the system's own header
 	Sections []Section
 }
 
@@ -53,7 +53,7 @@ type Section struct {
 	Data []byte
 }
 
-// Section returns the named section's bytes. Errors: ErrFormat where there is none.
+// Section returns the named section's bytes. Errors: ErrFormat if it does not exist.
 func (f *File) Section(name string) ([]byte, error) {
 	for _, s := range f.Sections {
 		if s.Name == name {
@@ -105,7 +105,7 @@ func (f *File) Write(w io.Writer) error {
 	return err
 }
 
-// DecodeFile reads a file and checks it whole.
+// DecodeFile reads a whole file and verifies its checksum.
 //
 // Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum; the reader's own.
 func DecodeFile(r io.Reader) (*File, error) { return decodeFile(r, records.Limits{}) }
@@ -130,7 +130,7 @@ func decodeFile(r io.Reader, l records.Limits) (*File, error) {
 	return f, in.verify()
 }
 
-// decodeHeader reads the start of a file, of which nothing has been checked yet.
+// decodeHeader reads the start of a file, before anything has been verified.
 func decodeHeader(r io.Reader) (fileHeader, error) {
 	return (&reader{r: r, sum: sha256.New()}).header()
 }
@@ -160,10 +160,10 @@ func (in *reader) header() (h fileHeader, err error) {
 	return h, nil
 }
 
-// checkHeader holds what is written to the limits of what is read.
+// checkHeader applies the limits of reading to what is written.
 func checkHeader(head []byte, l records.Limits) error {
 	if len(head) > maxHeader {
-		return fmt.Errorf("%w: a header of %d bytes, at most %d", ErrFormat, len(head), maxHeader)
+		return fmt.Errorf("%w: a header of %d bytes: want at most %d", ErrFormat, len(head), maxHeader)
 	}
 	if err := checkDocument(head, l); err != nil {
 		return fmt.Errorf("%w: header: %w", ErrFormat, err)
@@ -171,7 +171,7 @@ func checkHeader(head []byte, l records.Limits) error {
 	return nil
 }
 
-// checkDocument holds a JSON document to the limits before it is parsed.
+// checkDocument applies the limits to a JSON document before it is parsed.
 func checkDocument(text []byte, l records.Limits) error {
 	values := int(min(l.Values, math.MaxInt32))
 	return jsonlimit.Limits{Depth: l.Depth, Values: values}.Check(text)
@@ -193,7 +193,7 @@ type reader struct {
 	limits records.Limits
 }
 
-// take reads exactly n bytes; memory grows with what arrives, not with n.
+// take reads exactly n bytes; memory grows with the bytes received, not with n.
 func (in *reader) take(n int64) ([]byte, error) {
 	var b bytes.Buffer
 	got, err := io.CopyN(io.MultiWriter(&b, in.sum), in.r, n)
@@ -227,17 +227,17 @@ func Floats32(v []float32) []byte {
 	return b
 }
 
-// ReadFloats32 reads what Floats32 wrote. Errors: ErrFormat for another count of
-// numbers than want, or for one that is not finite.
+// ReadFloats32 reads what Floats32 wrote. Errors: ErrFormat if the number of values is
+// not want, or if a value is not finite.
 func ReadFloats32(b []byte, want int) ([]float32, error) {
 	if want < 0 || len(b)%4 != 0 || len(b)/4 != want {
-		return nil, fmt.Errorf("%w: %d bytes for %d numbers", ErrFormat, len(b), want)
+		return nil, fmt.Errorf("%w: %d bytes, which are not %d numbers", ErrFormat, len(b), want)
 	}
 	v := make([]float32, want)
 	for i := range v {
 		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 		if f := float64(v[i]); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, fmt.Errorf("%w: a number is not finite", ErrFormat)
+			return nil, fmt.Errorf("%w: a value is not finite", ErrFormat)
 		}
 	}
 	return v, nil
@@ -252,17 +252,17 @@ func Floats64(v []float64) []byte {
 	return b
 }
 
-// ReadFloats64 reads what Floats64 wrote. Errors: ErrFormat for another count of numbers than want,
-// or for one that is not finite.
+// ReadFloats64 reads what Floats64 wrote. Errors: ErrFormat if the number of values is not want, or
+// if a value is not finite.
 func ReadFloats64(b []byte, want int) ([]float64, error) {
 	if want < 0 || len(b)%8 != 0 || len(b)/8 != want {
-		return nil, fmt.Errorf("%w: %d bytes for %d numbers", ErrFormat, len(b), want)
+		return nil, fmt.Errorf("%w: %d bytes, which are not %d numbers", ErrFormat, len(b), want)
 	}
 	v := make([]float64, want)
 	for i := range v {
 		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
 		if math.IsNaN(v[i]) || math.IsInf(v[i], 0) {
-			return nil, fmt.Errorf("%w: a number is not finite", ErrFormat)
+			return nil, fmt.Errorf("%w: a value is not finite", ErrFormat)
 		}
 	}
 	return v, nil

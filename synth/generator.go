@@ -10,12 +10,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Model is what a system releases about the records: the part of a [Generator] that differs from
-// system to system. It holds released state only, and is safe for concurrent use.
+// A Model is the part of a [Generator] that each system defines. It holds released state only and
+// is safe for concurrent use.
 type Model interface {
-	// Schema is the schema of the synthetic records.
+	// Schema returns the schema of the synthetic records.
 	Schema() records.Schema
-	// Sampler opens one caller's draw, which has been found to fit the model's schema and clusters.
+	// Sampler starts a draw for one caller. The draw has been checked against the model's schema
+	// and clusters.
 	Sampler(Draw) (Sampler, error)
 	// Encode writes the model: a header in JSON and sections of numbers.
 	Encode() (*File, error)
@@ -34,17 +35,17 @@ type Mixture interface {
 	Assign(b device.Batch, dst []int32)
 }
 
-// A Generator is what a run releases. It holds released state only: sampling it any number of
-// times, saving it and giving it away reveal nothing beyond its Guarantee. It is safe for
-// concurrent use. The zero value holds no model: it has no records to draw and promises nothing.
+// A Generator is the result of a run. It holds released state only: sampling it any number of
+// times, saving it and sharing it reveal nothing beyond its Guarantee. It is safe for concurrent
+// use. The zero value holds no model and cannot be sampled.
 type Generator struct {
 	system    string
 	model     Model
 	guarantee accountant.Guarantee
 }
 
-// NewGenerator makes a generator of a model that has been released before, such as one that was
-// trained against a saved release; the guarantee is that of the release.
+// NewGenerator returns a generator for a model made from an earlier release, such as one
+// trained against a saved release. The guarantee is that of the release.
 func NewGenerator(system string, m Model, g accountant.Guarantee) *Generator {
 	return &Generator{system: system, model: m, guarantee: g}
 }
@@ -52,12 +53,13 @@ func NewGenerator(system string, m Model, g accountant.Guarantee) *Generator {
 // made refuses the zero value.
 func (g *Generator) made() error {
 	if g == nil || g.model == nil {
-		return param.New("synth.Generator", nil, "a generator, from a plan's Fit or a file")
+		return param.New("synth.Generator", nil,
+			"a generator returned by a plan's Fit or loaded from a file")
 	}
 	return nil
 }
 
-// System is the name of the system that made the generator.
+// System returns the name of the system that made the generator.
 func (g *Generator) System() string {
 	if g == nil {
 		return ""
@@ -65,8 +67,8 @@ func (g *Generator) System() string {
 	return g.system
 }
 
-// Model is the system's own part of the generator, for what only that system can do: for example
-// gen.Model().(*mix.Model).Rows(). It is nil for the zero value.
+// Model returns the system's own part of the generator, for methods of that system alone: for
+// example gen.Model().(*mix.Model).Rows(). It is nil for the zero value.
 func (g *Generator) Model() Model {
 	if g == nil {
 		return nil
@@ -74,8 +76,8 @@ func (g *Generator) Model() Model {
 	return g.model
 }
 
-// Guarantee says what is promised about the records the generator was trained on, every release
-// that led to it, and what the promise does not cover.
+// Guarantee returns what is promised about the training records, the releases that led to the
+// generator, and what the promise does not cover.
 func (g *Generator) Guarantee() accountant.Guarantee {
 	if g.made() != nil {
 		return accountant.Guarantee{NotPrivate: "nothing has been trained"}
@@ -83,15 +85,15 @@ func (g *Generator) Guarantee() accountant.Guarantee {
 	return g.guarantee
 }
 
-// Schema is the schema of the synthetic records.
+// Schema returns the schema of the synthetic records. Of persons it generates rows.
 func (g *Generator) Schema() records.Schema {
 	if g.made() != nil {
 		return records.Schema{}
 	}
-	return g.model.Schema()
+	return g.model.Schema().ByPerson(0)
 }
 
-// String says what the generator is and what is promised about it.
+// String describes the generator and its guarantee.
 func (g *Generator) String() string {
 	if g.made() != nil {
 		return "generator: none"
@@ -99,7 +101,7 @@ func (g *Generator) String() string {
 	return "generator: " + g.system + ", " + g.Schema().String()
 }
 
-// Clusters is the number of components of a mixture, 1 for other generators.
+// Clusters returns the number of components of a mixture, 1 for other generators.
 func (g *Generator) Clusters() int {
 	if m, ok := g.Model().(Mixture); ok {
 		return m.Clusters()
@@ -107,7 +109,7 @@ func (g *Generator) Clusters() int {
 	return 1
 }
 
-// Weights are the probabilities of the clusters.
+// Weights returns the probabilities of the clusters.
 func (g *Generator) Weights() []float64 {
 	if m, ok := g.Model().(Mixture); ok {
 		return m.Weights()
@@ -115,8 +117,8 @@ func (g *Generator) Weights() []float64 {
 	return []float64{1}
 }
 
-// Assign says which cluster each record of a batch would belong to. It uses released centres only,
-// so it may be asked about any record.
+// Assign writes the cluster of each record of a batch to dst. It uses released centres only, so it
+// can be called with any records.
 func (g *Generator) Assign(b device.Batch, dst []int32) {
 	if m, ok := g.Model().(Mixture); ok {
 		m.Assign(b, dst)
@@ -125,13 +127,17 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 	clear(dst)
 }
 
-// Sample generates n records. The caller chooses n: how many records were trained on is private and
-// plays no part.
+// Sample generates n records. The caller chooses n; the private number of training records does not
+// enter.
 //
-// Errors: ctx.Err(); *param.Error for a negative n, or for a cluster or a class that does not
-// exist.
+// Records of a table obey the constraints that are declared with its schema, and of any draw those
+// that [Given] states for it; identifiers are made afresh.
+//
+// Errors: ctx.Err(); *param.Error for a negative n, for a cluster or a class that does not exist,
+// or for constraints that the records cannot have; *[Rejected] where constraints leave too few.
 func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (records.Data, error) {
-	s, err := g.open(n, drawOf(opts))
+	d := drawOf(opts)
+	s, err := g.open(n, d)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +156,7 @@ func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (reco
 // Errors: those of Sample.
 func (g *Generator) Stream(ctx context.Context, n int,
 	opts ...DrawOption) iter.Seq2[records.Data, error] {
-	d := drawOf(opts) // every iteration gives the same records
+	d := drawOf(opts) // every iteration yields the same records
 	return func(yield func(records.Data, error) bool) {
 		s, err := g.open(n, d)
 		if err != nil {
@@ -161,31 +167,6 @@ func (g *Generator) Stream(ctx context.Context, n int,
 	}
 }
 
-func (g *Generator) open(n int, d Draw) (Sampler, error) {
-	if err := g.made(); err != nil {
-		return Sampler{}, err
-	}
-	if err := g.check(n, d); err != nil {
-		return Sampler{}, err
-	}
-	return g.model.Sampler(d)
-}
-
-// SampleChunk is how many records a [Sampler] is asked for at once, at most: it bounds the memory
-// of a draw, however many records it asks for.
+// SampleChunk is the largest number of records requested from a [Sampler] at once. It bounds the
+// memory of a draw of any size.
 const SampleChunk = 1024
-
-func (s Sampler) chunks(ctx context.Context, n int) iter.Seq2[records.Data, error] {
-	return func(yield func(records.Data, error) bool) {
-		for lo := 0; lo < n; lo += SampleChunk {
-			if err := ctx.Err(); err != nil {
-				yield(nil, err)
-				return
-			}
-			chunk, err := s.Next(min(SampleChunk, n-lo))
-			if !yield(chunk, err) || err != nil {
-				return
-			}
-		}
-	}
-}

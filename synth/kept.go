@@ -8,11 +8,11 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// A run on a ledger in a store leaves three things there beside what it set aside: its transaction
-// has an ID, its checkpoint names the ledger and the last line seen, and a last line names the plan
-// and the generator that came of it.
+// Besides its reservation, a run on a ledger in a store records three things: its transaction has
+// an ID, its checkpoint names the ledger and the last line seen, and a final line names the plan
+// and the resulting generator.
 
-// checkLedger refuses a ledger other than the one that the checkpoint names, and one that has lost
+// checkLedger returns an error if the ledger is not the one that the checkpoint names, or has lost
 // a line that the checkpoint has seen.
 func (k *keeper) checkLedger(kept *accountant.Kept) error {
 	if kept == nil {
@@ -21,8 +21,8 @@ func (k *keeper) checkLedger(kept *accountant.Kept) error {
 	return k.run.Ledger.Holds(*kept)
 }
 
-// identify gives the transaction of a run without a checkpoint an ID of its own in a store: it is
-// by this ID that the run's last line names it.
+// identify gives the transaction of a run without a checkpoint an ID in a store; the run's final
+// line refers to it.
 func (r *Run) identify(t *accountant.Transaction) {
 	if t.ID == "" && r.Ledger.Kept() != nil {
 		t.ID = token()
@@ -30,7 +30,7 @@ func (r *Run) identify(t *accountant.Transaction) {
 	r.transaction = t.ID
 }
 
-// ledTo has a ledger in a store name what came of the run.
+// ledTo records in a store's ledger which generator the run produced.
 func (r *Run) ledTo(g *Generator) error {
 	if r.Ledger.Kept() == nil {
 		return nil
@@ -45,7 +45,7 @@ func (r *Run) ledTo(g *Generator) error {
 		release.Artefact = hex.EncodeToString(sum.Sum(nil))
 	}
 	if err := r.Ledger.LedTo(release); err != nil {
-		return fmt.Errorf("%s: the ledger does not name the generator: %w", r.program.system, err)
+		return fmt.Errorf("%s: the ledger did not record the generator: %w", r.program.system, err)
 	}
 	return nil
 }

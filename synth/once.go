@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// A release that is drawn once is drawn in shares where a checkpoint is kept. Eight Gaussian
+// If a checkpoint is kept, a release that is drawn once is drawn in shares. Eight Gaussian
 // releases of effect μ/√8 are together one of effect μ, and their mean is the release with the
 // noise of the whole. The margin keeps roundings on the private side.
 const (
@@ -17,14 +17,14 @@ const (
 
 // Once carries out a stage that is a single joint Gaussian release of sums of the given sizes.
 // prepare states the release: its effect, and its sums with their standard deviations; their Out
-// may be nil. What Once returns are the noisy sums.
+// may be nil. Once returns the noisy sums.
 //
-// Where a checkpoint is kept, the release is drawn in shares and each is in the file before the
-// next is drawn; what interruptions have lost is left out of their mean, which has more noise then.
-// prepare is not called where nothing is left to draw.
+// If a checkpoint is kept, the release is drawn in shares, each written to the file before the next
+// is drawn. Shares lost to interruptions are left out of the mean, which then has more noise.
+// prepare is not called if nothing is left to draw.
 //
 // Guarantee: that of mechanism.Grant.Release for the stage's event.
-// Errors: those of prepare, mechanism.ErrNotCovered, those of the checkpoint; ErrLost where every
+// Errors: those of prepare, mechanism.ErrNotCovered, those of the checkpoint; ErrLost if every
 // share was lost.
 func (r *Run) Once(purpose string, sizes []int,
 	prepare func() (effect float64, parts []mechanism.Part, err error)) ([][]float64, error) {
@@ -33,7 +33,7 @@ func (r *Run) Once(purpose string, sizes []int,
 	}
 	a := r.Allowance(purpose)
 	if a == nil {
-		return nil, fmt.Errorf("%s: no stage %q in the plan", r.program.system, purpose)
+		return nil, fmt.Errorf("%s: the plan has no stage %q", r.program.system, purpose)
 	}
 	if r.keeper == nil {
 		effect, parts, err := prepare()
@@ -43,13 +43,13 @@ func (r *Run) Once(purpose string, sizes []int,
 		return r.draw(a, purpose, effect, parts, 1)
 	}
 	if old := r.keeper.release(purpose); old != nil && !old.has(sizes) {
-		return nil, fmt.Errorf("%w: a release of other sums", ErrFormat)
+		return nil, fmt.Errorf("%w: a release with sums of other sizes", ErrFormat)
 	}
 	return r.shares(a, purpose, prepare)
 }
 
-// NoteReal has a stage that Once carries out noted as one of accountant.RealNoise, because its sums
-// rest on arithmetic of the backend that is not exact.
+// NoteReal records that a stage run by Once has noise of class accountant.RealNoise, because the
+// backend computes its sums inexactly.
 func (r *Run) NoteReal(purpose string) {
 	if r.real == nil {
 		r.real = map[string]bool{}
@@ -57,7 +57,7 @@ func (r *Run) NoteReal(purpose string) {
 	r.real[purpose] = true
 }
 
-// shares draws what is left of the shares and averages all that are in the file.
+// shares draws the remaining shares and averages all shares in the file.
 func (r *Run) shares(a *mechanism.Allowance, purpose string,
 	prepare func() (float64, []mechanism.Part, error)) ([][]float64, error) {
 	if a.Remaining() > 0 {
@@ -82,8 +82,8 @@ func (r *Run) shares(a *mechanism.Allowance, purpose string,
 	return sum.mean(), nil
 }
 
-// Wider is how many times the noise of a release that Once returned is wider than planned: 1, or
-// more where interruptions have lost some of its shares.
+// Wider returns the ratio of the noise of a release that Once returned to the planned noise: 1,
+// or more if interruptions lost some of its shares.
 func (r *Run) Wider(purpose string) float64 {
 	if r.keeper == nil {
 		return 1
@@ -95,7 +95,7 @@ func (r *Run) Wider(purpose string) float64 {
 	return math.Sqrt(shares / float64(sum.made))
 }
 
-// draw makes one release with noise that is wider by a factor.
+// draw makes one release with noise multiplied by a factor.
 func (r *Run) draw(a *mechanism.Allowance, purpose string, effect float64, parts []mechanism.Part,
 	wider float64) ([][]float64, error) {
 	grant, err := a.Next()

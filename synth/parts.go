@@ -9,25 +9,25 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// A Part is something that a file holds as a section of its own, such as the parameters of a
-// network or the state of an optimiser: Save writes it, Load reads it back.
+// A Part is stored in a file as a section of its own, such as the parameters of a network or
+// the state of an optimiser. Save writes it and Load reads it back.
 type Part struct {
 	Name string
 	Save func() ([]byte, error)
 	Load func([]byte) error
 }
 
-// StatePart is what writes its state itself, such as an optimiser.
+// StatePart returns the part of a value that writes its own state, such as an optimiser.
 func StatePart(name string, s models.Stateful) Part {
 	return Part{name, func() ([]byte, error) { return s.AppendState(nil), nil }, s.SetState}
 }
 
-// RandomPart is a source of public randomness.
+// RandomPart returns the part of a source of public randomness.
 func RandomPart(name string, source *rand.PCG) Part {
 	return Part{name, source.MarshalBinary, source.UnmarshalBinary}
 }
 
-// Part32 is a list of n numbers. What Load allocates is bounded by the section's size.
+// Part32 returns a list of n numbers. Load allocates no more than the section's size.
 func Part32(name string, list *[]float32, n int) Part {
 	return Part{name, func() ([]byte, error) { return Floats32(*list), nil },
 		func(data []byte) (err error) {
@@ -36,7 +36,7 @@ func Part32(name string, list *[]float32, n int) Part {
 		}}
 }
 
-// Part64 is a list of n numbers. What Load allocates is bounded by the section's size.
+// Part64 returns a list of n numbers. Load allocates no more than the section's size.
 func Part64(name string, list *[]float64, n int) Part {
 	return Part{name, func() ([]byte, error) { return Floats64(*list), nil },
 		func(data []byte) (err error) {
@@ -45,7 +45,9 @@ func Part64(name string, list *[]float64, n int) Part {
 		}}
 }
 
-// NewFile is the file of a header in JSON and some parts.
+// NewFile returns a file with a JSON header and parts.
+//
+// Errors: a header that JSON cannot hold; those of the parts.
 func NewFile(header any, parts ...Part) (*File, error) {
 	head, err := json.Marshal(header)
 	if err != nil {
@@ -88,7 +90,9 @@ func (f *File) Load(parts ...Part) error {
 // Errors: ErrFormat.
 func (p SavedPlan) Decode(config any) error { return decode(p.Config, config) }
 
-// PlanOf is a system's own plan as a Plan, nil where there is an error.
+// PlanOf returns a system's plan as a Plan, nil if err is not nil.
+//
+// Errors: err, unchanged.
 func PlanOf[P Plan](p P, err error) (Plan, error) {
 	if err != nil {
 		return nil, err
@@ -103,7 +107,7 @@ func decode(text json.RawMessage, into any) error {
 	return nil
 }
 
-// Malformed is ErrFormat with what is wrong.
+// Malformed returns ErrFormat wrapping the cause.
 func Malformed(why error) error {
 	if errors.Is(why, ErrFormat) {
 		return why

@@ -12,26 +12,31 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Work is what a system adds to a plan: words for its bill, its configuration and the run itself.
+// Work is what a system adds to a plan: its description, its configuration and the run itself.
 type Work interface {
-	// Title says in one line what will be made.
+	// Title describes in one line what will be made.
 	Title() string
-	// Notes are further lines of the bill; nil for none.
+	// Notes returns further lines of the plan's text; nil for none.
 	Notes() []string
-	// Config is the system's part of the plan's JSON, from which the system reads the plan back.
+	// Config returns the system's part of the plan's JSON, from which the system reads the plan back.
 	//
-	// Errors: a configuration that JSON cannot hold, such as one with an architecture that is not
-	// the module's own.
+	// Errors: a configuration that JSON cannot hold, such as one with a user-defined
+	// architecture.
 	Config() (json.RawMessage, error)
-	// Fit carries the stages out. It draws noise and samples from the run's allowances alone and
-	// returns released state alone.
+	// Fit runs the stages. It draws noise and samples from the run's allowances only and returns
+	// released state only.
 	Fit(ctx context.Context, r *Run) (Model, error)
 }
 
-// A Program is the part of a plan that all systems share: its stages with their prices, and the way
-// they are paid for and carried out. A system's plan embeds it. The zero value and nil print
-// themselves and refuse to run. A nil pointer to what embeds it is no Program: a system's plan has
-// methods of its own for that.
+// A PersonWork is a Work that takes persons of several rows: it reads records by [records.RowsOf]
+// or [records.AsPersons] instead of single ones. Plans of other systems refuse a
+// schema of persons.
+type PersonWork interface{ TakesPersons() }
+
+// A Program is the part of a plan that all systems share: its stages with their prices, their
+// payment and the run. A system's plan embeds it. The zero value and nil can be printed and return
+// an error when run. A nil pointer to a struct that embeds a Program does not reach these methods,
+// so a system's plan defines its own.
 type Program struct {
 	system string
 	schema records.Schema
@@ -41,11 +46,11 @@ type Program struct {
 	work   Work
 }
 
-// NewProgram adds up the bill.
+// NewProgram prices all stages.
 //
 // Errors: accountant.ErrBudgetExceeded where the stages together cost more than the budget;
-// accountant.ErrUnsupported where a stage has no sound analysis; *param.Error for stages that make
-// no sense.
+// accountant.ErrUnsupported if a stage has no known sound analysis; *param.Error for invalid
+// stages.
 func NewProgram(system string, schema records.Schema, budget accountant.Budget, stages []Stage,
 	w Work) (Program, error) {
 	p := Program{system: system, schema: schema, budget: budget, stages: slices.Clone(stages), work: w}
@@ -58,7 +63,7 @@ func NewProgram(system string, schema records.Schema, budget accountant.Budget, 
 		if s.Epsilon, err = accountant.Epsilon(s.Whole(), budget.Delta, budget.Relation); err != nil {
 			return Program{}, fmt.Errorf("%s: cost of %s: %w", system, s.Purpose, err)
 		}
-		if s.Epsilon.Lower > budget.Epsilon { // whatever the others cost, which is not worked out
+		if s.Epsilon.Lower > budget.Epsilon { // the other stages need not be priced
 			return Program{}, overspent(system, s.Purpose, s.Epsilon, budget)
 		}
 	}
@@ -76,7 +81,8 @@ func NewProgram(system string, schema records.Schema, budget accountant.Budget, 
 }
 
 func overspent(system, what string, cost accountant.Bound, budget accountant.Budget) error {
-	return fmt.Errorf("%s: %s costs ε = %.4g of %.4g: %w", system, what, cost.Upper, budget.Epsilon,
+	return fmt.Errorf("%s: %s costs ε = %.4g, the budget is %.4g: %w", system, what, cost.Upper,
+		budget.Epsilon,
 		accountant.ErrBudgetExceeded)
 }
 
@@ -85,6 +91,9 @@ func (p *Program) check() error {
 	k.OK(p.system != "", "synth.NewProgram.system", p.system, "a name")
 	k.OK(p.work != nil, "synth.NewProgram.work", nil, "the system's work")
 	k.OK(len(p.stages) > 0, "synth.NewProgram.stages", len(p.stages), "at least one stage")
+	if _, persons := p.work.(PersonWork); !persons {
+		k.Add(records.RefusePersons(p.system+".Config.Schema", p.schema))
+	}
 	seen := map[string]bool{}
 	for i, s := range p.stages {
 		path := fmt.Sprintf("synth.NewProgram.stages[%d].", i)
@@ -92,10 +101,11 @@ func (p *Program) check() error {
 		seen[s.Purpose] = true
 		k.OK(s.Event != nil, path+"Event", nil, "an event")
 		k.OK(s.Count > 0, path+"Count", s.Count, "a positive integer")
-		k.OK(s.Lanes >= 0 && s.Parts >= 0, path+"Lanes", s.Lanes, "numbers of lanes and parts, or 0")
+		k.OK(s.Lanes >= 0 && s.Parts >= 0, path+"Lanes", s.Lanes,
+			"a positive number of lanes and of parts, or 0")
 		if _, gaussian := s.Event.(accountant.Gaussian); s.Once {
 			k.OK(gaussian && s.Count == 1 && s.parts() == 1 && s.lanes() == 1, path+"Once", true,
-				"false, unless the stage is a single Gaussian release")
+				"false unless the stage is a single Gaussian release")
 		}
 	}
 	return k.Err()
@@ -104,12 +114,12 @@ func (p *Program) check() error {
 // made refuses the zero value.
 func (p *Program) made() error {
 	if p == nil || p.work == nil {
-		return param.New("synth.Plan", nil, "a plan, made by a configuration's Plan or read from a file")
+		return param.New("synth.Plan", nil, "a plan made by a configuration's Plan or read from a file")
 	}
 	return nil
 }
 
-// known is the program, or the zero value in the place of nil.
+// known returns p, or the zero value if p is nil.
 func (p *Program) known() *Program {
 	if p == nil {
 		return &Program{}
@@ -117,22 +127,22 @@ func (p *Program) known() *Program {
 	return p
 }
 
-// System is the name of the system; "" for the zero value.
+// System returns the name of the system; "" for the zero value.
 func (p *Program) System() string { return p.known().system }
 
-// Schema is the public schema of the records.
+// Schema returns the public schema of the records.
 func (p *Program) Schema() records.Schema { return p.known().schema }
 
-// Budget is what the plan was made for.
+// Budget returns the budget that the plan was made for.
 func (p *Program) Budget() accountant.Budget { return p.known().budget }
 
-// Stages are the lines of the bill.
+// Stages returns the priced stages.
 func (p *Program) Stages() []Stage { return slices.Clone(p.known().stages) }
 
-// Total is ε of all stages together at the budget's δ, as an interval.
+// Total returns ε of all stages together at the budget's δ, as an interval.
 func (p *Program) Total() accountant.Bound { return p.known().total }
 
-// String is the bill.
+// String returns the plan's text: the price of every stage.
 func (p *Program) String() string {
 	if p.made() != nil {
 		return "plan: not made yet"
@@ -141,6 +151,11 @@ func (p *Program) String() string {
 	fmt.Fprintf(&b, "plan: %s, %s\n", p.system, p.work.Title())
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", p.budget.Epsilon, p.budget.Delta,
 		p.budget.Relation)
+	if most := p.schema.RowsPerPerson(); most > 0 {
+		g := accountant.Guarantee{Epsilon: p.total.Upper, Delta: p.budget.Delta,
+			Relation: p.budget.Relation, Unit: records.UnitUser, RowsPerUnit: most}
+		fmt.Fprintf(&b, "unit: %s\n", g.Units())
+	}
 	for _, s := range p.stages {
 		b.WriteString(s.line())
 	}
@@ -154,8 +169,8 @@ func (p *Program) String() string {
 // planVersion is written into every plan; a reader refuses versions it does not know.
 const planVersion = 2
 
-// planJSON is a plan as a file holds it. The price and the stages are for the reader of the file: a
-// program works them out again.
+// planJSON is a plan as a file holds it. Readers of the file see its price and stages; programs
+// compute them again.
 type planJSON struct {
 	Version int               `json:"version"`
 	System  string            `json:"system"`
@@ -166,7 +181,7 @@ type planJSON struct {
 	Epsilon *accountant.Bound `json:"epsilon,omitempty"`
 }
 
-// MarshalJSON writes the plan: its public parameters with every noise multiplier, and the bill.
+// MarshalJSON writes the plan: its public parameters with every noise multiplier, and its price.
 //
 // Errors: *param.Error for the zero value; a configuration that JSON cannot hold.
 func (p *Program) MarshalJSON() ([]byte, error) {
@@ -181,7 +196,7 @@ func (p *Program) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// parameters is the plan without its bill.
+// parameters returns the plan without its price.
 func (p *Program) parameters() (planJSON, error) {
 	if err := p.made(); err != nil {
 		return planJSON{}, err

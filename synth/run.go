@@ -15,7 +15,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Fit carries the plan out on a ledger of its own. See [Plan].
+// Fit runs the plan on a new ledger. See [Plan].
+//
+// Errors: those of [Plan].
 func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator, error) {
 	if err := p.made(); err != nil {
 		return nil, err
@@ -25,7 +27,9 @@ func (p *Program) Fit(ctx context.Context, data records.Data, opts ...Option) (*
 	return p.FitOn(ctx, own, data, opts...)
 }
 
-// FitOn carries the plan out on a ledger that other work shares. See [Plan].
+// FitOn runs the plan on a ledger shared with other work. See [Plan].
+//
+// Guarantee and Errors: those of [Plan].
 func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...Option) (*Generator, error) {
 	if err := p.made(); err != nil {
@@ -39,9 +43,9 @@ func (p *Program) FitOn(ctx context.Context, ledger *accountant.Ledger, data rec
 	}, opts...)
 }
 
-// Carry reserves the stages and lets fit carry them out, as FitOn does with the system's own work:
-// for releases that come before a generator, and for records that do not come as records.Data. Data
-// may be nil: fit then answers for the schema and the unit of what it reads.
+// Carry reserves the stages and calls fit to run them, as FitOn does with the system's own work. It
+// serves releases that precede a generator, and records that are not a records.Data. If data is
+// nil, fit is responsible for the schema and the unit of what it reads.
 //
 // Guarantee and Errors: those of Plan.FitOn.
 func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
@@ -80,13 +84,14 @@ func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data rec
 	return g, r.ledTo(g)
 }
 
-// A Judge is a Work that can tell, from what is public about a run, that it cannot succeed. It is
-// asked before anything is reserved; of the data it may use what the plan declares public.
+// A Judge is a Work that can detect, from public facts about a run, that the run cannot succeed.
+// Judge is called before anything is reserved. It may use only what the plan declares public
+// about the data.
 type Judge interface {
 	Judge(r *Run) error
 }
 
-// judge refuses what can be refused before anything is reserved: all of it is public.
+// judge makes the checks that come before the reservation. They use public facts only.
 func (r *Run) judge(ctx context.Context) error {
 	p := r.program
 	if r.Ledger == nil {
@@ -95,6 +100,10 @@ func (r *Run) judge(ctx context.Context) error {
 	if got, want := r.Ledger.Relation(), p.budget.Relation; got != want {
 		return param.New(p.system+".Fit.ledger", got, "the plan's relation, "+want.String())
 	}
+	if p.schema.RowsPerPerson() > 0 && r.Ledger.Unit() == records.UnitRecord {
+		return param.New(p.system+".Fit.ledger", "one record",
+			"a ledger made with accountant.WithUnit(records.UnitUser), since the plan is for persons")
+	}
 	if data := r.Data; data != nil {
 		if records.Failed(data) {
 			return fmt.Errorf("%s: %w", p.system, ErrData)
@@ -102,7 +111,10 @@ func (r *Run) judge(ctx context.Context) error {
 		if !data.Schema().Equal(p.schema) {
 			return fmt.Errorf("%s: %w", p.system, ErrSchema)
 		}
-		err := records.CheckUnit(p.system+".Fit.data", records.UnitOf(data), r.Ledger.Unit())
+		if err := records.CheckPersons(p.system+".Fit.data", data, p.schema); err != nil {
+			return err
+		}
+		err := records.CheckUnitOf(p.system+".Fit.data", data, r.Ledger.Unit())
 		if err != nil {
 			return err
 		}
@@ -115,10 +127,10 @@ func (r *Run) judge(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// FreeRun is a run that draws nothing private, such as training against what has been released
-// before under the given guarantee. It has no data, no ledger and no allowances.
+// FreeRun returns a run that draws nothing private, such as training against an earlier
+// release with the given guarantee. It has no data, no ledger and no allowances.
 //
-// Errors: *param.Error for options that make no sense, a checkpoint and previews among them.
+// Errors: *param.Error for options that do not apply, such as a checkpoint or previews.
 func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 	o, err := collect(opts)
 	if err != nil {
@@ -126,7 +138,7 @@ func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 	}
 	if o.keeps {
 		return nil, param.New("synth.Checkpoint", o.checkpoint,
-			"none: this run costs nothing and has none")
+			"none: this run makes no private releases")
 	}
 	if o.preview != nil {
 		return nil, param.New("synth.OnPreview", "a function", "none: this run has no private steps")
@@ -134,8 +146,8 @@ func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 	return &Run{Backend: o.backend, options: o, epsilon: g.Epsilon, start: time.Now()}, nil
 }
 
-// Run is one fit under way: what it reads and what it may draw. A system gets it from
-// [Program.FitOn] and keeps nothing of it.
+// Run is a fit in progress: what it reads and what it may draw. A system gets it from
+// [Program.FitOn] and must not keep it.
 type Run struct {
 	Data    records.Data // held to the schema
 	Ledger  *accountant.Ledger
@@ -153,7 +165,7 @@ type Run struct {
 	transaction string // its ID on the ledger; empty where it has none
 }
 
-// open reads the checkpoint, if one is kept, and reserves every stage in one transaction.
+// open reads the checkpoint, if there is one, and reserves every stage in one transaction.
 func (r *Run) open(ctx context.Context) (err error) {
 	opened := false
 	t := r.program.transaction(r.checkpoint != "")
@@ -195,8 +207,8 @@ func (r *Run) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// take takes a use of a line: data that have failed end the run, and a checkpoint counts the use
-// first.
+// take takes one use of a line. It fails if the data have failed, and a checkpoint counts the
+// use first.
 func (r *Run) take(line int, spend func() error) error {
 	if err := r.failed(); err != nil {
 		return err
@@ -207,9 +219,9 @@ func (r *Run) take(line int, spend func() error) error {
 	return r.keeper.take(line, spend)
 }
 
-// failed is asked before every use, and again before noise is drawn: what was read of data that
-// fail is not released, since the records that were read in its place are none of theirs. An
-// allowance that outlives its run draws no more.
+// failed is called before every use and again before noise is drawn. After a failure of the
+// data nothing is released, since the records read instead are not the data's. An allowance
+// that outlives its run cannot draw.
 func (r *Run) failed() error {
 	if records.Failed(r.Data) {
 		return fmt.Errorf("%s: %w", r.program.system, ErrData)
@@ -220,8 +232,8 @@ func (r *Run) failed() error {
 	return nil
 }
 
-// transaction is the whole plan. Where a checkpoint is kept, a stage that is drawn once is drawn in
-// shares.
+// transaction returns the whole plan as one transaction. If a checkpoint is kept, a stage that is
+// drawn once is drawn in shares.
 func (p *Program) transaction(inShares bool) (t accountant.Transaction) {
 	for _, s := range p.stages {
 		if s.Once && inShares {
@@ -250,11 +262,11 @@ func (p *Program) once(purpose string) bool {
 	return slices.ContainsFunc(p.stages, func(s Stage) bool { return s.Once && s.Purpose == purpose })
 }
 
-// ReleaseBackend is a backend for the networks of what is released: that of the run, or one like it
-// where scratch memory of the run's own holds private rows. See device.Fresh.
+// ReleaseBackend returns a backend for released networks: the run's own, or a fresh one of the same
+// kind if the run's scratch memory holds private rows. See device.Fresh.
 func (r *Run) ReleaseBackend() device.Backend { return device.Fresh(r.Backend) }
 
-// Allowance is what a stage of one part and one lane may draw.
+// Allowance returns what a stage with one part and one lane may draw.
 func (r *Run) Allowance(purpose string) *mechanism.Allowance {
 	if a := r.allowed[purpose]; len(a) > 0 {
 		return a[0]
@@ -262,11 +274,11 @@ func (r *Run) Allowance(purpose string) *mechanism.Allowance {
 	return nil
 }
 
-// Allowances are what a stage may draw: part by part and, within a part, lane by lane; lanes for
-// which no release is left over have none.
+// Allowances returns what a stage may draw, ordered by part and, within a part, by lane. Lanes
+// without a release have none.
 func (r *Run) Allowances(purpose string) []*mechanism.Allowance { return r.allowed[purpose] }
 
-// Report tells who watches the run how far a stage is.
+// Report reports the progress of a stage to the run's observer.
 func (r *Run) Report(stage string, step, of int) {
 	if r.progress == nil {
 		return
@@ -279,7 +291,9 @@ func (r *Run) Report(stage string, step, of int) {
 		Elapsed: time.Since(r.start)})
 }
 
-// Preview hands out the generator as it is after a step, where one is wanted.
+// Preview passes the current generator to the run's observer, if a preview is due after this step.
+//
+// Errors: those of model.
 func (r *Run) Preview(step int, model func() (Model, error)) error {
 	if r.preview == nil || step%r.previewEvery != 0 {
 		return nil
@@ -295,14 +309,21 @@ func (r *Run) Preview(step int, model func() (Model, error)) error {
 	return nil
 }
 
-// errFree refuses what a run that draws nothing private cannot do.
+// errFree is returned by methods that a run without private releases does not support.
 var errFree = errors.New("this run has no plan: it draws nothing private")
 
-func (r *Run) generator(m Model) *Generator {
-	return &Generator{system: r.program.system, model: m, guarantee: r.Ledger.Guarantee()}
+// Guarantee is that of the ledger so far, with what the plan says of rows.
+func (r *Run) Guarantee() accountant.Guarantee {
+	g := r.Ledger.Guarantee()
+	g.RowsPerUnit = r.program.schema.RowsPerPerson()
+	return g
 }
 
-// end closes the checkpoint; its error, or err, is that of the run.
+func (r *Run) generator(m Model) *Generator {
+	return &Generator{system: r.program.system, model: m, guarantee: r.Guarantee()}
+}
+
+// end closes the checkpoint and returns err or, if err is nil, the error of closing.
 func (r *Run) end(err error) error {
 	if r.keeper == nil {
 		return err

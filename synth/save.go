@@ -16,49 +16,49 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A System reads back what one system writes. Every system's package has a function System.
+// A System reads back the files of one system. Every system's package has a function System.
 type System struct {
 	Name  string                              // as in Program and Generator
-	Plan  func(SavedPlan) (Plan, error)       // rebuilds a plan and works out its bill again
+	Plan  func(SavedPlan) (Plan, error)       // rebuilds a plan and prices it again
 	Model func(*File, Loading) (Model, error) // rebuilds what Model.Encode wrote
 }
 
-// Systems are the systems that a file may have been written by.
+// Systems lists the systems whose files can be read.
 type Systems []System
 
-// Loading is what reading a generator back needs beside the file.
+// Loading holds what reading a generator needs in addition to the file.
 type Loading struct {
 	Backend       device.Backend               // never nil
-	Architectures []models.DensityArchitecture // that are not the module's own, found by name
+	Architectures []models.DensityArchitecture // user-defined ones, found by name
 	Decodings     []models.GeneratorArchitecture
-	Limits        records.Limits // of what the bytes may ask for
+	Limits        records.Limits // of the size of what is read
 }
 
-// A LoadOption gives Load what a file cannot hold.
+// A LoadOption supplies what a file cannot hold.
 type LoadOption func(*Loading)
 
-// LoadOn computes on the given backend.
+// LoadOn makes the loaded generator compute on the given backend.
 func LoadOn(b device.Backend) LoadOption { return func(l *Loading) { l.Backend = b } }
 
-// WithArchitecture lets Load rebuild networks of an architecture that is not the module's own: a is
-// used where the file names a.Name().
+// WithArchitecture lets Load rebuild networks of a user-defined architecture: a is used if the file
+// names a.Name().
 func WithArchitecture(a models.DensityArchitecture) LoadOption {
 	return func(l *Loading) { l.Architectures = append(l.Architectures, a) }
 }
 
-// WithDecoding is WithArchitecture for the generators of systems that train them on public codes.
+// WithDecoding is WithArchitecture for systems whose generators decode random codes.
 func WithDecoding(a models.GeneratorArchitecture) LoadOption {
 	return func(l *Loading) { l.Decodings = append(l.Decodings, a) }
 }
 
-// WithLimits bounds what the bytes of a generator or a plan may ask for: how deep their JSON is
-// nested (64 by default), how many values it has (100,000), and how many parameters a network of a
-// plan. The other limits are about records.
+// WithLimits bounds what is read from a generator or plan file: the depth of its JSON (64 by
+// default), the number of values in it (100,000), and the number of parameters of a network in a
+// plan. The other limits concern records.
 func WithLimits(limits records.Limits) LoadOption { return func(l *Loading) { l.Limits = limits } }
 
 // loading collects the options.
 //
-// Errors: *param.Error for a limit that is none.
+// Errors: *param.Error for an invalid limit.
 func loading(opts []LoadOption) (l Loading, err error) {
 	for _, apply := range opts {
 		if apply != nil {
@@ -71,7 +71,7 @@ func loading(opts []LoadOption) (l Loading, err error) {
 	return l, l.Limits.Validate()
 }
 
-// generatorHeader is what the frame says of a generator in its file.
+// generatorHeader is the part of a generator's file header that all systems share.
 type generatorHeader struct {
 	Model     json.RawMessage      `json:"model"`
 	Guarantee accountant.Guarantee `json:"guarantee"`
@@ -93,9 +93,10 @@ func (g *Generator) file() (*File, error) {
 	return &File{Kind: g.system, Header: head, Sections: f.Sections}, nil
 }
 
-// Save writes the generator in a self-describing form that Load reads in any process.
+// Save writes the generator in a self-describing format that Load reads in any process.
 //
-// Errors: the writer's; *param.Error for the zero value; an architecture that cannot be written.
+// Errors: the writer's; *param.Error for the zero value; an error for an architecture that
+// cannot be written.
 func (g *Generator) Save(w io.Writer) error {
 	f, err := g.file()
 	if err != nil {
@@ -104,8 +105,7 @@ func (g *Generator) Save(w io.Writer) error {
 	return f.Write(w)
 }
 
-// SaveFile saves to a file that appears whole or not at all: a full disk or a crash leaves whatever
-// was there before.
+// SaveFile saves to a file atomically: after a full disk or a crash the previous file is unchanged.
 //
 // Errors: those of Save and of the file system.
 func (g *Generator) SaveFile(path string) error {
@@ -118,8 +118,8 @@ func (g *Generator) SaveFile(path string) error {
 
 // Load reads a generator that Save wrote.
 //
-// Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum. A hostile file gives an error; memory
-// is bounded by a small multiple of the file's size.
+// Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum. A hostile file results in an error;
+// memory is bounded by a small multiple of the file's size.
 func (list Systems) Load(r io.Reader, opts ...LoadOption) (*Generator, error) {
 	l, err := loading(opts)
 	if err != nil {
@@ -165,16 +165,15 @@ func (list Systems) LoadFile(path string, opts ...LoadOption) (*Generator, error
 	return list.Load(bufio.NewReader(f), opts...)
 }
 
-// A SavedPlan is a plan as a file holds it.
+// A SavedPlan is a plan as read from a file.
 type SavedPlan struct {
 	Schema records.Schema
 	Budget accountant.Budget
 	Config json.RawMessage // what Work.Config wrote
-	Limits records.Limits  // of what the plan may ask for
+	Limits records.Limits  // of the size of what the plan describes
 }
 
-// Network refuses a network that the plan names and that is larger than the limits allow, before it
-// is built.
+// Network checks a network that the plan describes against the limits before it is built.
 //
 // Errors: ErrFormat, a *records.LimitError.
 func (p SavedPlan) Network(what string, parameters int64) error {
@@ -184,19 +183,19 @@ func (p SavedPlan) Network(what string, parameters int64) error {
 	return nil
 }
 
-// Decided refuses a plan that leaves a noise multiplier open: every plan that was written holds its
-// own, and to search for one is what takes time and memory.
+// Decided returns an error if the plan leaves a noise multiplier open. Every plan that was written
+// holds its own, and calibrating one takes time and memory.
 //
 // Errors: ErrFormat.
 func (p SavedPlan) Decided(noise ...float64) error {
 	if slices.Contains(noise, 0) {
-		return fmt.Errorf("%w: a plan without its noise", ErrFormat)
+		return fmt.Errorf("%w: a plan without its noise multipliers", ErrFormat)
 	}
 	return nil
 }
 
-// ReadPlan reads the plan of any of the systems and works out its bill again: what a file says a
-// plan costs is not believed.
+// ReadPlan reads the plan of any of the systems and prices it again: the price in the file is
+// not trusted.
 //
 // Errors: ErrFormat for another version or an unknown system, and for a plan beyond its limits (see
 // [WithLimits]), a *records.LimitError; those of the system's own Plan.

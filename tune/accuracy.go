@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Accuracy scores a generator by a classifier that is trained on its synthetic records: the share
-// of the private records whose class it names.
+// Accuracy scores a generator by a classifier trained on its synthetic records: the fraction of
+// private records that it classifies correctly.
 type Accuracy struct {
 	Learner Learner `json:"learner,omitempty"`
 	// Balanced takes the mean of the shares of all classes instead, for classes of unequal sizes.
@@ -37,7 +37,7 @@ var learnerNames = enum.Names[Learner]{Type: "tune.Learner", List: []string{
 	Logistic: "logistic", Boosting: "boosting", Forest: "forest",
 }}
 
-// String is the name.
+// String returns the name.
 func (l Learner) String() string { return learnerNames.String(l) }
 
 // MarshalText writes the name.
@@ -45,7 +45,7 @@ func (l Learner) MarshalText() ([]byte, error) { return learnerNames.Marshal(l) 
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (l *Learner) UnmarshalText(text []byte) error { return learnerNames.Unmarshal(text, l) }
 
 func (l Learner) method() classify.Method {
@@ -64,7 +64,8 @@ const mostSynthetic = 1 << 24
 // Validate reports every mistake, as joined *param.Error values.
 func (a Accuracy) Validate(s records.Schema) error {
 	var k param.Checker
-	k.OK(learnerNames.Known(a.Learner), "tune.Accuracy.Learner", int(a.Learner), "a known learner")
+	k.OK(learnerNames.Known(a.Learner), "tune.Accuracy.Learner", int(a.Learner),
+		"Logistic, Boosting or Forest")
 	k.OK(a.Records >= 0 && a.Records <= mostSynthetic, "tune.Accuracy.Records", a.Records,
 		"a number of records up to 2^24, or 0 for the default")
 	k.OK(s.Classes() > 1, "tune.Accuracy", s.String(), "records with classes")
@@ -72,12 +73,14 @@ func (a Accuracy) Validate(s records.Schema) error {
 }
 
 // Statistic trains the classifier.
+//
+// Errors: those of drawing and training; ctx.Err().
 func (a Accuracy) Statistic(ctx context.Context, g *synth.Generator) (Statistic, error) {
 	n := a.Records
 	if n == 0 {
 		n = 5000
 	}
-	drawn, err := g.Sample(ctx, n, synth.Seed(a.Seed))
+	drawn, err := g.Sample(ctx, n, synth.Seed(a.Seed), synth.Unconstrained())
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +91,7 @@ func (a Accuracy) Statistic(ctx context.Context, g *synth.Generator) (Statistic,
 	return &hits{by: by, classes: g.Schema().Classes(), balanced: a.Balanced}, nil
 }
 
-// hits counts, class by class, the records that a classifier names rightly and all records.
+// hits counts, by class, the correctly classified records and all records.
 type hits struct {
 	by       *classify.Classifier
 	classes  int
@@ -109,7 +112,7 @@ func (h *hits) Of(record records.Data, dst []float64) {
 	}
 }
 
-// Score is the accuracy, as far as noisy counts tell it.
+// Score returns the accuracy, estimated from noisy counts.
 func (h *hits) Score(noisy []float64) float64 {
 	right, all := noisy[:h.classes], noisy[h.classes:]
 	if h.balanced {

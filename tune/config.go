@@ -12,45 +12,45 @@ import (
 
 // Config describes a search. See the package for what it guarantees.
 type Config struct {
-	// Budget is what the whole search may cost. Within divides it.
+	// Budget is the budget of the whole search. Within divides it.
 	Budget accountant.Budget
-	// Candidates are the plans to choose from, for one schema and one relation. Every trial carries
-	// out one of them, all equally likely; list a plan twice to try it twice as often.
+	// Candidates are the plans to choose from, for one schema and one relation. Every trial runs
+	// one of them, all equally likely; list a plan twice to try it twice as often.
 	Candidates []synth.Plan
-	// Trials is how many there are.
+	// Trials is the number of trials.
 	Trials Trials
-	// Score judges what a trial makes.
+	// Score compares the trials' generators.
 	Score Score
 	// Noise is the noise multiplier of every score: its standard deviation in records under
-	// add-or-remove-one, half of that under replace-one. It is spent with every trial: one per cent of
-	// a public number of records is little noise and costs next to nothing.
+	// add-or-remove-one, half of that under replace-one. It is spent in every trial: one per cent of
+	// the number of records is little noise at a negligible price.
 	Noise float64
-	// Systems read the files of the candidates' generators back. They are needed where a complete
-	// search is to be read from its checkpoint; package privgen knows those of the module.
+	// Systems reads the files of the candidates' generators. It is needed to read a complete
+	// search from its checkpoint; package privgen sets the module's systems.
 	Systems synth.Systems
 }
 
-// Trials is the law of the number of trials.
+// Trials is the distribution of the number of trials.
 type Trials struct {
 	// Mean is the expected number. The search costs log(Mean)/(λ−1) for it at order λ.
 	Mean float64 `json:"mean"`
 	// Shape is η of the truncated negative binomial law, in (−1, 1]. The zero value, the logarithmic
-	// law, costs about as much as a second run does; 1, the geometric law, a third as well and is less
-	// spread out; values towards −1 cost less and are often 1.
+	// law, costs about as much as a second run; 1, the geometric law, about as much as a third, and
+	// varies less; with values towards −1 the number is often 1 and costs less.
 	Shape float64 `json:"shape,omitempty"`
 	// Poisson takes the Poisson law of a whole Mean instead. It is the least spread out; there may be
 	// no trial at all, with probability exp(−Mean), and then nothing is released.
 	Poisson bool `json:"poisson,omitempty"`
-	// Limit has the number drawn again until it is no larger; 0 for no limit. It costs nothing.
-	// Poisson numbers have none.
+	// Limit redraws the number until it is at most Limit; 0 means no limit. It costs nothing.
+	// The Poisson law has no limit.
 	Limit int `json:"limit,omitempty"`
-	// Steady carries out Limit trials whatever the number drawn, and drops those beyond it, so that
-	// the running time does not tell the number.
+	// Steady always runs Limit trials and drops those beyond the number drawn, so that the running
+	// time does not reveal the number.
 	Steady bool `json:"steady,omitempty"`
 }
 
-// mostTrials keeps a configuration from asking for absurd work, and mostCandidates a file: every
-// candidate is priced by itself.
+// mostTrials bounds the work that a configuration can request, and mostCandidates that of a
+// file: every candidate is priced separately.
 const mostTrials, mostCandidates = 10000, 100
 
 func (t Trials) check(k *param.Checker) {
@@ -66,8 +66,9 @@ func (t Trials) check(k *param.Checker) {
 		"a number of trials, or 0 for no limit")
 	if t.Poisson {
 		k.OK(t.Mean == float64(int(t.Mean)), path+"Mean", t.Mean, "a whole number for the Poisson law")
-		k.OK(t.Shape == 0, path+"Shape", t.Shape, "0 for the Poisson law, which has none")
-		k.OK(t.Limit == 0, path+"Limit", t.Limit, "0 for the Poisson law: with a limit it has no price")
+		k.OK(t.Shape == 0, path+"Shape", t.Shape, "0 for the Poisson law, which has no shape")
+		k.OK(t.Limit == 0, path+"Limit", t.Limit,
+			"0 for the Poisson law: it has no known price with a limit")
 	}
 	k.OK(!t.Steady || t.Limit > 0, path+"Steady", t.Steady, "false, unless there is a limit")
 }
@@ -96,7 +97,7 @@ func (c Config) Validate() error {
 			k.OK(false, path, nil, "a plan")
 			continue
 		}
-		k.OK(p.System() != systemName, path, systemName, "a plan that is no search itself")
+		k.OK(p.System() != systemName, path, systemName, "a plan that is not itself a search")
 		k.OK(p.Schema().Equal(c.schema()), path+".Schema", p.Schema(), "the schema of the first plan")
 		k.OK(p.Budget().Relation == c.Budget.Relation, path+".Budget.Relation", p.Budget().Relation,
 			"the search's relation, "+c.Budget.Relation.String())
@@ -139,11 +140,11 @@ func (c Config) trial() accountant.Event {
 	return of
 }
 
-// Within is the search with the candidates that the largest budget of a single trial allows, such
-// that the whole search stays within its own. Candidates makes them for a budget; the search's δ
-// and relation are theirs. Every plan may use its budget as it likes.
+// Within returns the search with candidates made for the largest budget of a single trial for
+// which the whole search stays within its own budget. candidates makes them for a budget with the
+// search's δ and relation.
 //
-// Errors: those of candidates and of Plan; accountant.ErrBudgetExceeded where a hundredth of the
+// Errors: those of candidates and of Plan; accountant.ErrBudgetExceeded if a hundredth of the
 // budget is too much for a single trial.
 func (c Config) Within(candidates func(accountant.Budget) ([]synth.Plan, error)) (Config, error) {
 	if candidates == nil {

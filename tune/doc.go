@@ -1,5 +1,5 @@
-// Package tune searches for hyper-parameters at a price that is known beforehand: it carries out a
-// random number of plans, judges each by a noisy score, and releases the best.
+// Package tune searches for hyper-parameters at a price that is known beforehand: it runs a random
+// number of plans, compares them by noisy scores, and releases the best.
 //
 //	search, err := tune.Config{Budget: budget, Candidates: plans, Trials: tune.Trials{Mean: 20},
 //		Score: tune.Accuracy{}, Noise: 50}.Plan()
@@ -7,16 +7,16 @@
 //	gen, err := search.Fit(ctx, table)  // the best of the trials
 //
 // A search is a plan like any other, of the system "tune": its stage is one event, reserved before
-// the number of trials is drawn. A trial draws one of the candidates by a coin, carries it out on a
-// ledger of its own, which allows the candidate's stages and the score and nothing else, and scores
-// the generator on the same records.
+// the number of trials is drawn. A trial draws one of the candidates at random, runs it on its own
+// ledger, which permits only the candidate's stages and the score, and scores the generator on the
+// same records.
 //
 // Guarantee: the released generator has the price of accountant.RepeatAndSelect among runs of
 // accountant.OneOf the candidates, each with its score: about twice to three times the divergence
-// of a single trial, instead of the sum over all. That of its own plan alone would not hold:
-// the best of many runs tells more about the records than one run does.
+// of a single trial, instead of the sum over all. The guarantee of its own plan would not
+// hold: the best of many runs reveals more about the records than one run.
 //
-// What the price rests on, and what is done about it:
+// The price depends on these conditions:
 //
 //   - The number of trials and their candidates are drawn exactly, from the stream that protects.
 //     Neither is told: not by progress, which reports the end of the search alone, not by the
@@ -40,7 +40,7 @@
 //     is not paid for. With synth.Checkpoint a search that was killed is lost, and ends with
 //     synth.ErrLost when it is asked for again; one that is complete is read from the file.
 //
-// For a system that releases once and trains for free, no search is needed: see merf.TrainBest,
+// A system that releases once and trains without cost needs no search: see merf.TrainBest,
 // which compares any number of generators by their distance to one release.
 //
 // Source: Papernot and Steinke, "Hyperparameter Tuning with Renyi Differential Privacy", 2022;

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Model is what a search releases: the best trial's model, which candidate it was, and its score.
-// It holds nothing of the other trials.
+// Model is the released result of a search: the best trial's model, the index of its candidate,
+// and its score. It holds nothing of the other trials.
 type Model struct {
 	synth.Model
 	candidate int
@@ -19,19 +19,20 @@ type Model struct {
 	system    string
 }
 
-// Candidate is the index of the plan that won, in Config.Candidates. It is released with the model.
+// Candidate returns the index of the winning plan in Config.Candidates. It is released with the
+// model.
 func (m *Model) Candidate() int { return m.candidate }
 
-// Score is the winner's noisy score. As the largest of several it is too good on average.
+// Score returns the winner's noisy score. As the largest of several it is biased upwards.
 func (m *Model) Score() float64 { return m.score }
 
-// Best is the winner as a generator of its own system, with a guarantee such as the search's: that
-// of its plan alone does not hold for it.
+// Best returns the winner as a generator of its own system, with the search's guarantee: that of
+// its plan alone does not hold for it.
 func (m *Model) Best(g *synth.Generator) *synth.Generator {
 	return synth.NewGenerator(m.system, m.Model, g.Guarantee())
 }
 
-// Clusters is the number of clusters of the winner, 1 where it has none.
+// Clusters returns the number of clusters of the winner, 1 where it has none.
 func (m *Model) Clusters() int {
 	if of, ok := m.Model.(synth.Mixture); ok {
 		return of.Clusters()
@@ -39,7 +40,7 @@ func (m *Model) Clusters() int {
 	return 1
 }
 
-// Weights are the probabilities of the winner's clusters.
+// Weights returns the probabilities of the winner's clusters.
 func (m *Model) Weights() []float64 {
 	if of, ok := m.Model.(synth.Mixture); ok {
 		return of.Weights()
@@ -64,6 +65,8 @@ type modelJSON struct {
 }
 
 // Encode writes the winner with its place among the candidates.
+//
+// Errors: those of the winner's Encode.
 func (m *Model) Encode() (*synth.File, error) {
 	f, err := m.Model.Encode()
 	if err != nil {

@@ -22,10 +22,10 @@ type Plan struct {
 	config Config
 }
 
-// Config is the search that the plan was made for.
+// Config returns the search that the plan was made for.
 func (p *Plan) Config() Config { return p.config }
 
-// Plan adds up the bill: one selection among a random number of trials. No record is read.
+// Plan prices all stages: one selection among a random number of trials. No record is read.
 //
 // Errors: joined *param.Error values, one for each mistake; accountant.ErrBudgetExceeded;
 // accountant.ErrUnsupported for a candidate without Rényi divergence.
@@ -59,7 +59,7 @@ func (w *work) Title() string {
 	return fmt.Sprintf("the best of many runs of %d plans", len(w.config.Candidates))
 }
 
-// Notes are the law of the number of trials, the candidates, and the price of other numbers.
+// Notes returns the law of the number of trials, the candidates, and the price of other numbers.
 func (w *work) Notes() []string {
 	notes := []string{"trials: " + w.config.Trials.String(),
 		fmt.Sprintf("score: %T, noise multiplier %.4g, with every trial", w.config.Score, w.config.Noise)}

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// Cost is the price of the search with another number of trials: arithmetic alone.
+// Cost returns the price of the search with another number of trials: arithmetic alone.
 //
 // Errors: mistakes in the configuration; accountant.ErrUnsupported where a candidate has no Rényi
 // divergence, which is what selections are priced by.
@@ -24,7 +24,7 @@ func (c Config) cost(t Trials) (accountant.Bound, error) {
 	return accountant.Epsilon(t.of(c.trial()), c.Budget.Delta, c.Budget.Relation)
 }
 
-// AtMost is the smallest number that the trials exceed with probability 1−p or less.
+// AtMost returns the smallest number that the trials exceed with probability 1−p or less.
 func (t Trials) AtMost(p float64) int {
 	var sum float64
 	for k, w := range t.law() {

@@ -53,6 +53,8 @@ func pairsProblems(path string, q Queries) error {
 }
 
 // Statistic answers the queries for synthetic records.
+//
+// Errors: those of drawing; ctx.Err().
 func (q Queries) Statistic(ctx context.Context, g *synth.Generator) (Statistic, error) {
 	p, cells, err := q.cells(ctx, g)
 	if err != nil {
@@ -66,6 +68,8 @@ func (q Queries) Statistic(ctx context.Context, g *synth.Generator) (Statistic, 
 }
 
 // Statistic counts the synthetic records in the pairs' cells.
+//
+// Errors: those of drawing; ctx.Err().
 func (l Likelihood) Statistic(ctx context.Context, g *synth.Generator) (Statistic, error) {
 	p, cells, err := Queries(l).cells(ctx, g)
 	if err != nil {
@@ -91,7 +95,7 @@ func (q Queries) cells(ctx context.Context, g *synth.Generator) (*pairs, [][4]in
 	if q.Records == 0 {
 		q.Records = 5000
 	}
-	drawn, err := g.Sample(ctx, q.Records, synth.Seed(q.Seed))
+	drawn, err := g.Sample(ctx, q.Records, synth.Seed(q.Seed), synth.Unconstrained())
 	if err != nil {
 		return nil, nil, err
 	}

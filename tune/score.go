@@ -11,29 +11,29 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Score judges generators on private records: Accuracy, Queries, Likelihood or a user-defined
-// type.
+// A Score compares generators on private records: Accuracy, Queries, Likelihood or a
+// user-defined type.
 //
 // Guarantee: a score costs what Config.Noise says, whatever it measures: every record adds a vector
 // of norm at most 1 to a sum in fixed point, which gets Gaussian noise on the trial's ledger, and
 // the score is a function of the noisy sum.
 type Score interface {
-	// Validate reports what is wrong with the score for records of a schema, nil if nothing.
+	// Validate reports every mistake in the score for records of a schema.
 	Validate(s records.Schema) error
-	// Statistic prepares the judgement of a generator. It sees released state only: it may draw
-	// synthetic records, with a seed of its own, and train on them.
+	// Statistic prepares the score of a generator. It sees released state only: it may draw
+	// synthetic records, with its own seed, and train on them.
 	Statistic(ctx context.Context, g *synth.Generator) (Statistic, error)
 }
 
-// A Statistic is what is summed over the private records to judge one generator. All of it must
-// depend on the generator and on public values alone.
+// A Statistic is summed over the private records to score one generator. It must depend on the
+// generator and on public values only.
 type Statistic interface {
-	// Dim is the length of the vectors.
+	// Dim returns the length of the vectors.
 	Dim() int
 	// Of sets dst, which is zero, to the vector of the only record of a data set. Longer vectors are
 	// clipped to norm 1, and those that are not finite count as zero. It must not keep the record.
 	Of(record records.Data, dst []float64)
-	// Score is the score of the noisy sum; the larger the better. What is not a number ranks last.
+	// Score returns the score of the noisy sum; larger is better. NaN ranks last.
 	Score(noisy []float64) float64
 }
 

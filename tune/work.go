@@ -13,13 +13,13 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Errors that say nothing about records but through what was released.
+// Errors that depend on records only through released values.
 var (
-	// ErrNone is returned where a Poisson number of trials is zero.
+	// ErrNone is returned if a Poisson number of trials is zero.
 	ErrNone = errors.New("tune: the search drew no trial")
-	// ErrFailed is returned where every trial failed.
+	// ErrFailed is returned if every trial failed.
 	ErrFailed = errors.New("tune: every trial of the search failed")
-	// errPanic stands for whatever a trial panicked with, which may hold private values.
+	// errPanic replaces a trial's panic value, which may hold private values.
 	errPanic = errors.New("a trial panicked")
 )
 

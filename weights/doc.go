@@ -1,10 +1,9 @@
 // Package weights reads and writes the parameters of networks in the formats that other programs
 // use: safetensors and NumPy's .npz. Every block of parameters is one array of its own name.
 //
-// A network is trained elsewhere on public data and loaded here as a start, or trained here and
-// used elsewhere. Whether a network may leave is a question of what it was trained on: parameters
-// that were trained privately are covered by the guarantee of their release, and parameters that
-// were trained on private records without noise are private.
+// A network may be trained elsewhere on public data and loaded here as a start, or trained here
+// and used elsewhere. Parameters that were trained privately are covered by the guarantee of
+// their release; parameters that were trained on private records without noise are private.
 //
 // To start from public training, build the network and read the file into its Params, before it is
 // given to sgd.New or returned by a user-defined architecture. State that is no parameter, such as

@@ -51,7 +51,7 @@ func fill(b device.Backend, p device.Params,
 		}
 		at = l.end
 		if values[l.block] = l.decode(data); len(values[l.block]) != s.Rows*s.Cols {
-			return malformed("array %q is not of finite floating-point numbers of its shape", s.Name)
+			return malformed("array %q does not hold finite floating-point numbers of its shape", s.Name)
 		}
 	}
 	set(b, p, values)

@@ -61,7 +61,7 @@ func ReadNPZ(r io.ReaderAt, size int64, b device.Backend, p device.Params) error
 	}
 	archive, err := zip.NewReader(r, size)
 	if err != nil {
-		return malformed("it is no npz file")
+		return malformed("the file is not an npz file")
 	}
 	files := make(map[string]*zip.File, len(archive.File))
 	for _, f := range archive.File {

@@ -9,14 +9,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ErrFormat: a file is not what it says it is, or does not hold the parameters that are asked for.
+// ErrFormat: a file is malformed, or does not hold the requested parameters.
 var ErrFormat = errors.New("weights: malformed file")
 
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))
 }
 
-// check refuses parameters that cannot be named in a file.
+// check returns an error for parameters that cannot be named in a file.
 func check(path string, b device.Backend, p device.Params) error {
 	var c param.Checker
 	c.OK(b != nil, path+".backend", nil, "a device")

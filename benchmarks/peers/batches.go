@@ -47,7 +47,7 @@ func (d *fixedBatches) next(b *device.Batch) {
 }
 
 // counted counts the records that a trainer looks at, since the size of a Poisson
-// sample is nobody else's business.
+// sample is private to this file.
 type counted struct {
 	*records.Table
 	gathered int

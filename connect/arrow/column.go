@@ -43,6 +43,9 @@ func read(a aw.Array, c records.Column) (records.Values, error) {
 			return records.Values{Numbers: x.Float64Values(), Shared: true}, nil
 		}
 	}
+	if out, done := times(a, c); done {
+		return out, nil
+	}
 	cell := cellsOf(a, c)
 	if c.IsNumber() && cell.number != nil {
 		out := make([]float64, a.Len())

@@ -187,6 +187,10 @@ func find(have *aw.Schema, s records.Schema) (places []int, err error) {
 		return nil, err
 	}
 	for _, c := range s.Columns() {
+		if c.Kind() == records.IdentifierColumn { // is never read
+			places = append(places, -1)
+			continue
+		}
 		found := have.FieldIndices(c.Name())
 		switch {
 		case len(found) == 0:
@@ -206,6 +210,10 @@ func find(have *aw.Schema, s records.Schema) (places []int, err error) {
 func frame(batch aw.RecordBatch, s records.Schema, places []int) (*records.Frame, error) {
 	values := make([]records.Values, len(places))
 	for j, c := range s.Columns() {
+		if places[j] < 0 {
+			values[j] = records.Values{Whole: make([]int64, batch.NumRows())}
+			continue
+		}
 		column := batch.Column(places[j])
 		if int64(column.Len()) != batch.NumRows() {
 			return nil, malformed("column %q has another number of values", c.Name())

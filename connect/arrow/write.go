@@ -27,20 +27,31 @@ const (
 
 // SchemaOf is the schema that records are written with.
 //
-// Errors: *[param.Error] for a schema that is not of tables.
+// Errors: *[param.Error] for a schema that is not of tables, and for moments of nanoseconds that 64
+// bits do not hold.
 func SchemaOf(s records.Schema) (*aw.Schema, error) {
 	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
 		return nil, err
 	}
 	var fields []aw.Field
 	for _, c := range s.Columns() {
-		fields = append(fields, aw.Field{Name: c.Name(), Type: typeOf(c), Nullable: c.HasMissing()})
+		if err := writable(c); err != nil {
+			return nil, err
+		}
+		fields = append(fields, aw.Field{Name: c.Name(), Type: typeOf(c),
+			Nullable: c.HasMissing() || c.Kind() == records.IdentifierColumn})
 	}
 	return aw.NewSchema(fields, nil), nil
 }
 
 func typeOf(c records.Column) aw.DataType {
 	switch {
+	case c.Kind() == records.DatetimeColumn:
+		return &aw.TimestampType{Unit: unitOf(c), TimeZone: "UTC"}
+	case c.Kind() == records.DurationColumn:
+		return &aw.DurationType{Unit: unitOf(c)}
+	case c.Kind() == records.IdentifierColumn:
+		return aw.BinaryTypes.String
 	case !c.IsNumber():
 		return &aw.DictionaryType{IndexType: aw.PrimitiveTypes.Int32, ValueType: aw.BinaryTypes.String,
 			Ordered: c.Kind() == records.OrdinalColumn}
@@ -140,7 +151,7 @@ func newWriter(s records.Schema) (*writer, error) {
 	}
 	w := &writer{schema: schema, levels: make([]aw.Array, len(s.Columns()))}
 	for j, c := range s.Columns() {
-		if c.IsNumber() {
+		if w.schema.Field(j).Type.ID() != aw.DICTIONARY {
 			continue
 		}
 		b := array.NewStringBuilder(memory.DefaultAllocator)
@@ -175,10 +186,13 @@ func (w *writer) batch(f *records.Frame) aw.RecordBatch {
 	var columns []aw.Array
 	for j, c := range f.Schema().Columns() {
 		switch {
+		case c.Kind() == records.IdentifierColumn:
+			columns = append(columns, identifiers(f, j))
+		case c.Kind() == records.IntegerColumn || c.Kind() == records.DatetimeColumn ||
+			c.Kind() == records.DurationColumn:
+			columns = append(columns, whole(w.schema.Field(j).Type, f.Len(), exactly(f, c, j)))
 		case !c.IsNumber():
 			columns = append(columns, w.coded(f, j))
-		case c.Kind() == records.IntegerColumn:
-			columns = append(columns, whole(f.Numbers(j)))
 		default:
 			columns = append(columns, numbers(f.Numbers(j)))
 		}
@@ -224,17 +238,17 @@ func numbers(values []float64) aw.Array {
 	return array.NewFloat64Data(data)
 }
 
-func whole(values []float64) aw.Array {
-	out := make([]int64, len(values))
-	for i, v := range values {
-		if v == v {
-			out[i] = int64(v)
+// whole is a column of 64-bit whole numbers, whatever they stand for.
+func whole(t aw.DataType, rows int, value func(row int) (int64, bool)) aw.Array {
+	out, there := make([]int64, rows), make([]bool, rows)
+	for i := range out {
+		if out[i], there[i] = value(i); !there[i] {
+			out[i] = 0
 		}
 	}
-	data := column(aw.PrimitiveTypes.Int64, len(out), aw.Int64Traits.CastToBytes(out),
-		func(i int) bool { return math.IsNaN(values[i]) })
+	data := column(t, rows, aw.Int64Traits.CastToBytes(out), func(i int) bool { return !there[i] })
 	defer data.Release()
-	return array.NewInt64Data(data)
+	return array.MakeFromData(data)
 }
 
 func (w *writer) coded(f *records.Frame, j int) aw.Array {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
+	"time"
 
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -16,7 +18,7 @@ import (
 type column struct {
 	name    string
 	leaf    int  // its place among the file's columns
-	number  bool // whether its values are read as numbers
+	form    form // in which its values are read
 	convert convert
 	chunks  []pq.ColumnChunk // that are left
 	pages   pq.Pages
@@ -25,11 +27,42 @@ type column struct {
 	buffer  []pq.Value
 }
 
-// convert reads a value that is not null, as a number or as a text. It has no number where the file
-// holds texts: records read those.
+// convert reads a value that is not null, as a number or as a text, and where it stands for them as
+// a whole number or a moment. It has no number where the file holds texts: records read those.
 type convert struct {
 	number func(v pq.Value) float64
 	text   func(dst []byte, v pq.Value) []byte
+	whole  func(v pq.Value) int64
+	moment func(v pq.Value) time.Time
+}
+
+// form is one of the forms of [records.Values].
+type form int
+
+const (
+	texts form = iota
+	numbers
+	wholes
+	moments
+)
+
+// form is the most exact one in which a column takes the values.
+func (c convert) form(to records.Column) form {
+	switch k := to.Kind(); {
+	case k == records.DatetimeColumn && c.moment != nil:
+		return moments
+	case k == records.DurationColumn || k == records.DatetimeColumn || k == records.IntegerColumn:
+		if c.whole != nil {
+			return wholes
+		}
+		if c.number == nil || k == records.DurationColumn && c.text != nil {
+			return texts
+		}
+		return numbers
+	case to.IsNumber() && c.number != nil:
+		return numbers
+	}
+	return texts
 }
 
 // batch is the number of values that are asked for at once.
@@ -40,7 +73,7 @@ func (c *column) read(rows int) (records.Values, error) {
 	if c.buffer == nil {
 		c.buffer = make([]pq.Value, batch)
 	}
-	out := newCells(c.number)
+	out := newCells(c.form)
 	for n := 0; n < rows; {
 		if c.values == nil {
 			if err := c.advance(); err != nil {
@@ -101,22 +134,37 @@ func (c *column) close() {
 
 // cells collects the values of a column: numbers, or codes of texts, each of which is kept once.
 type cells struct {
-	number     bool
+	form       form
 	numbers    []float64
+	whole      []int64
+	moments    []time.Time
+	missing    []bool // of whole numbers and moments
 	codes      []int32
 	dictionary []string
 	seen       map[string]int32
 	text       []byte
 }
 
-func newCells(number bool) *cells { return &cells{number: number, seen: map[string]int32{}} }
+func newCells(f form) *cells { return &cells{form: f, seen: map[string]int32{}} }
 
 func (c *cells) add(v pq.Value, by convert) {
 	switch {
-	case c.number && v.IsNull():
+	case c.form == numbers && v.IsNull():
 		c.numbers = append(c.numbers, math.NaN())
-	case c.number:
+	case c.form == numbers:
 		c.numbers = append(c.numbers, by.number(v))
+	case c.form == wholes:
+		x := int64(0)
+		if !v.IsNull() {
+			x = by.whole(v)
+		}
+		c.whole, c.missing = append(c.whole, x), append(c.missing, v.IsNull())
+	case c.form == moments:
+		var x time.Time
+		if !v.IsNull() {
+			x = by.moment(v)
+		}
+		c.moments, c.missing = append(c.moments, x), append(c.missing, v.IsNull())
 	case v.IsNull():
 		c.codes = append(c.codes, -1)
 	default:
@@ -132,8 +180,13 @@ func (c *cells) add(v pq.Value, by convert) {
 }
 
 func (c *cells) values() records.Values {
-	if c.number {
+	switch c.form {
+	case numbers:
 		return records.Values{Numbers: c.numbers}
+	case wholes:
+		return records.Values{Whole: c.whole, Missing: c.missing}
+	case moments:
+		return records.Values{Times: c.moments, Missing: c.missing}
 	}
 	return records.Values{Codes: c.codes, Dictionary: c.dictionary}
 }
@@ -149,12 +202,12 @@ func converter(field *pq.Column, c records.Column) (convert, error) {
 	case pq.Int32, pq.Int64:
 		return integers(logical), nil
 	case pq.Float:
-		return convert{func(v pq.Value) float64 { return float64(v.Float()) },
-			func(dst []byte, v pq.Value) []byte {
+		return convert{number: func(v pq.Value) float64 { return float64(v.Float()) },
+			text: func(dst []byte, v pq.Value) []byte {
 				return strconv.AppendFloat(dst, float64(v.Float()), 'f', -1, 32)
 			}}, nil
 	case pq.Double:
-		return convert{pq.Value.Double, func(dst []byte, v pq.Value) []byte {
+		return convert{number: pq.Value.Double, text: func(dst []byte, v pq.Value) []byte {
 			return strconv.AppendFloat(dst, v.Double(), 'f', -1, 64)
 		}}, nil
 	case pq.ByteArray, pq.FixedLenByteArray:
@@ -177,12 +230,19 @@ func logicalOf(field *pq.Column) format.LogicalTypeValue {
 
 // integers reads whole numbers, and decimals, which are whole numbers of a power of ten.
 func integers(logical format.LogicalTypeValue) convert {
-	unsigned, unit := false, 1.0
+	unsigned, unit, scale := false, 1.0, 0
 	switch l := logical.(type) {
 	case *format.IntType:
 		unsigned = !l.IsSigned
 	case *format.DecimalType:
-		unit = math.Pow10(int(l.Scale))
+		scale = int(l.Scale)
+		unit = math.Pow10(scale)
+	case *format.TimestampType:
+		return timestamps(l)
+	case *format.DateType:
+		return convertTimes(func(v pq.Value) time.Time {
+			return time.Unix(int64(v.Int32())*86400, 0).UTC()
+		}, func(v pq.Value) float64 { return float64(v.Int32()) })
 	}
 	whole := func(v pq.Value) int64 {
 		switch {
@@ -194,21 +254,75 @@ func integers(logical format.LogicalTypeValue) convert {
 		return int64(v.Int32())
 	}
 	if unsigned {
-		return convert{func(v pq.Value) float64 { return float64(uint64(whole(v))) },
-			func(dst []byte, v pq.Value) []byte { return strconv.AppendUint(dst, uint64(whole(v)), 10) }}
+		return convert{number: func(v pq.Value) float64 { return float64(uint64(whole(v))) },
+			text: func(dst []byte, v pq.Value) []byte {
+				return strconv.AppendUint(dst, uint64(whole(v)), 10)
+			},
+			whole: func(v pq.Value) int64 { return int64(min(uint64(whole(v)), math.MaxInt64)) }}
 	}
 	number := func(v pq.Value) float64 { return float64(whole(v)) / unit }
-	return convert{number, func(dst []byte, v pq.Value) []byte {
-		if unit != 1 {
+	if scale <= 0 && unit != 1 {
+		return convert{number: number, text: func(dst []byte, v pq.Value) []byte {
 			return strconv.AppendFloat(dst, number(v), 'f', -1, 64)
-		}
-		return strconv.AppendInt(dst, whole(v), 10)
+		}}
+	}
+	out := convert{number: number, text: func(dst []byte, v pq.Value) []byte {
+		return appendDecimal(dst, whole(v), scale)
+	}}
+	if scale == 0 {
+		out.whole = whole
+	}
+	return out
+}
+
+// appendDecimal writes a whole number of a power of ten, without zeros at its end.
+func appendDecimal(dst []byte, v int64, scale int) []byte {
+	if scale == 0 {
+		return strconv.AppendInt(dst, v, 10)
+	}
+	u := uint64(v)
+	if v < 0 {
+		dst, u = append(dst, '-'), -u
+	}
+	digits := strconv.FormatUint(u, 10)
+	if len(digits) <= scale {
+		digits = strings.Repeat("0", scale+1-len(digits)) + digits
+	}
+	fraction := strings.TrimRight(digits[len(digits)-scale:], "0")
+	dst = append(dst, digits[:len(digits)-scale]...)
+	if fraction == "" {
+		return dst
+	}
+	return append(append(dst, '.'), fraction...)
+}
+
+// timestamps reads moments; as numbers they are what the file holds, as before.
+func timestamps(l *format.TimestampType) convert {
+	raw := func(v pq.Value) float64 { return float64(v.Int64()) }
+	switch l.Unit.Value.(type) {
+	case *format.MilliSeconds:
+		return convertTimes(func(v pq.Value) time.Time { return time.UnixMilli(v.Int64()).UTC() }, raw)
+	case *format.MicroSeconds:
+		return convertTimes(func(v pq.Value) time.Time { return time.UnixMicro(v.Int64()).UTC() }, raw)
+	}
+	return convertTimes(func(v pq.Value) time.Time {
+		return time.Unix(v.Int64()/1e9, v.Int64()%1e9).UTC()
+	}, raw)
+}
+
+// convertTimes reads moments, as texts where a column holds those.
+func convertTimes(moment func(v pq.Value) time.Time, number func(v pq.Value) float64) convert {
+	return convert{moment: moment, number: number, text: func(dst []byte, v pq.Value) []byte {
+		return moment(v).AppendFormat(dst, time.RFC3339Nano)
 	}}
 }
 
 // booleans reads false and true as 0 and 1, or as the two levels of a column.
 func booleans(c records.Column) (convert, error) {
 	levels := c.Levels()
+	if c.Kind() == records.HashedColumn {
+		levels = []string{"false", "true"}
+	}
 	if !c.IsNumber() && len(levels) != 2 {
 		return convert{}, malformed(fmt.Sprintf("column %q: bools for %d levels", c.Name(),
 			len(levels)))
@@ -220,7 +334,7 @@ func booleans(c records.Column) (convert, error) {
 		return 0
 	}
 	return convert{
-		func(v pq.Value) float64 { return float64(place(v)) },
-		func(dst []byte, v pq.Value) []byte { return append(dst, levels[place(v)]...) },
+		number: func(v pq.Value) float64 { return float64(place(v)) },
+		text:   func(dst []byte, v pq.Value) []byte { return append(dst, levels[place(v)]...) },
 	}, nil
 }

@@ -84,9 +84,14 @@ func (in *input) groups(workers int) iter.Seq2[[]records.Values, error] {
 // group reads one row group.
 func (in *input) group(i int) (values []records.Values, err error) {
 	defer rescue(&err)
-	values = make([]records.Values, len(in.columns))
-	for j, c := range in.columns {
-		own := &column{name: c.name, leaf: c.leaf, number: c.number, convert: c.convert,
+	values = make([]records.Values, len(in.places))
+	for j, place := range in.places {
+		if place < 0 {
+			values[j] = records.Values{Whole: make([]int64, in.sizes[i])}
+			continue
+		}
+		c := in.columns[place]
+		own := &column{name: c.name, leaf: c.leaf, form: c.form, convert: c.convert,
 			chunks: c.chunks[i : i+1]}
 		values[j], err = own.read(int(in.sizes[i]))
 		own.close()
@@ -99,13 +104,13 @@ func (in *input) group(i int) (values []records.Values, err error) {
 
 // all is the frame of all row groups.
 func (in *input) all(workers int) (*records.Frame, error) {
-	joined := make([]joint, len(in.columns))
+	joined := make([]joint, len(in.places))
 	for values, err := range in.groups(workers) {
 		if err != nil {
 			return nil, err
 		}
 		for j, v := range values {
-			joined[j].add(v, int(in.rows))
+			joined[j].add(v)
 		}
 	}
 	values := make([]records.Values, len(joined))
@@ -122,17 +127,17 @@ type joint struct {
 	codes  map[string]int32
 }
 
-// add appends the column of a group; rows is how many there will be.
-func (t *joint) add(v records.Values, rows int) {
+// add appends the column of a group.
+func (t *joint) add(v records.Values) {
+	t.values.Numbers = append(t.values.Numbers, v.Numbers...)
+	t.values.Whole = append(t.values.Whole, v.Whole...)
+	t.values.Times = append(t.values.Times, v.Times...)
+	t.values.Missing = append(t.values.Missing, v.Missing...)
 	if v.Codes == nil {
-		if t.values.Numbers == nil {
-			t.values.Numbers = make([]float64, 0, rows)
-		}
-		t.values.Numbers = append(t.values.Numbers, v.Numbers...)
 		return
 	}
 	if t.codes == nil {
-		t.codes, t.values.Codes = map[string]int32{}, make([]int32, 0, rows)
+		t.codes = map[string]int32{}
 	}
 	places := make([]int32, len(v.Dictionary))
 	for i, text := range v.Dictionary {

@@ -91,6 +91,7 @@ var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, forma
 type input struct {
 	schema  records.Schema
 	columns []*column
+	places  []int   // of the schema's columns among these, -1 for one that is not read
 	rows    int64   // that are left
 	sizes   []int64 // rows of each group
 }
@@ -115,6 +116,11 @@ func open(r io.ReaderAt, size int64, s records.Schema, limits []records.Limits) 
 	}
 	in = &input{schema: s}
 	for _, c := range s.Columns() {
+		if c.Kind() == records.IdentifierColumn { // is never read
+			in.places = append(in.places, -1)
+			continue
+		}
+		in.places = append(in.places, len(in.columns))
 		found, err := find(f, c)
 		if err != nil {
 			return nil, err
@@ -169,9 +175,13 @@ func checkFooter(r io.ReaderAt, size int64) error {
 // next is the frame of the next rows.
 func (in *input) next(rows int) (f *records.Frame, err error) {
 	defer rescue(&err)
-	values := make([]records.Values, len(in.columns))
-	for j, c := range in.columns {
-		if values[j], err = c.read(rows); err != nil {
+	values := make([]records.Values, len(in.places))
+	for j, place := range in.places {
+		if place < 0 {
+			values[j] = records.Values{Whole: make([]int64, rows)}
+			continue
+		}
+		if values[j], err = in.columns[place].read(rows); err != nil {
 			return nil, err
 		}
 	}
@@ -199,7 +209,7 @@ func find(f *pq.File, c records.Column) (*column, error) {
 			return nil, err
 		}
 		return &column{name: c.Name(), leaf: field.Index(), convert: convert,
-			number: c.IsNumber() && convert.number != nil}, nil
+			form: convert.form(c)}, nil
 	}
 	var names []string
 	for _, field := range f.Root().Columns() {

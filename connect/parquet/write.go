@@ -32,6 +32,9 @@ func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, er
 	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
 		return err
 	}
+	if err := writable(s); err != nil {
+		return err
+	}
 	out := newWriter(w, s)
 	for part, err := range parts {
 		if err != nil {
@@ -87,6 +90,14 @@ func newWriter(w io.Writer, s records.Schema) *writer {
 	for j, c := range columns {
 		var node pq.Node
 		switch {
+		case c.Kind() == records.DatetimeColumn:
+			node = timeNode(c)
+		case c.Kind() == records.DurationColumn:
+			if node = pq.Leaf(pq.Int64Type); decimals(c) > 0 {
+				node = pq.Decimal(decimals(c), 18, pq.Int64Type)
+			}
+		case c.Kind() == records.IdentifierColumn:
+			node = pq.Optional(pq.String())
 		case !c.IsNumber():
 			node = pq.Encoded(pq.String(), &pq.RLEDictionary)
 			for _, level := range c.Levels() {
@@ -152,17 +163,19 @@ func (w *writer) write(f *records.Frame) error {
 func (w *writer) column(f *records.Frame, j, lo, hi int) error {
 	c := w.schema.Columns()[j]
 	present := 0 // the definition level of a value that is not null
-	if c.HasMissing() {
+	if c.HasMissing() || c.Kind() == records.IdentifierColumn {
 		present = 1
 	}
+	exactly := exact(f, c, j)
 	w.buffer = w.buffer[:0]
 	for i := lo; i < hi; i++ {
 		v, level := pq.NullValue(), 0
-		if number := f.Number(i, j); c.IsNumber() && number == number {
-			level = present
-			if v = pq.DoubleValue(number); c.Kind() == records.IntegerColumn {
-				v = pq.Int64Value(int64(number))
+		if exactly != nil {
+			if exact, there := exactly(i); there {
+				v, level = exact, present
 			}
+		} else if number := f.Number(i, j); c.IsNumber() && number == number {
+			v, level = pq.DoubleValue(number), present
 		} else if l := f.Level(i, j); l >= 0 {
 			v, level = w.levels[j][l], present
 		}

@@ -63,9 +63,10 @@ func Stream(ctx context.Context, db Querier, s records.Schema, rows int, query s
 type input struct {
 	rows    *sql.Rows
 	builder *records.FrameBuilder
+	kinds   []records.ColumnKind
 	numbers []bool // which columns of the schema are numbers
 	bools   []bool // and which of them the database calls bools
-	places  []int  // of the schema's columns among the query's
+	places  []int  // of the schema's columns among the query's, -1 for one that is not read
 	cells   []any  // one for each of the query's columns
 	scan    []any  // where the cells are
 	values  []any  // in the schema's order
@@ -106,6 +107,11 @@ func (in *input) place(s records.Schema) error {
 		return fmt.Errorf("sqlrows: %w", err)
 	}
 	for _, c := range s.Columns() {
+		if c.Kind() == records.IdentifierColumn { // is never read
+			in.places, in.kinds = append(in.places, -1), append(in.kinds, c.Kind())
+			in.numbers, in.bools = append(in.numbers, false), append(in.bools, false)
+			continue
+		}
 		place := -1
 		for i, name := range names {
 			if name != c.Name() {
@@ -119,6 +125,7 @@ func (in *input) place(s records.Schema) error {
 		if place < 0 {
 			return malformed("no column is named %q; there are %s", c.Name(), strings.Join(names, ", "))
 		}
+		in.kinds = append(in.kinds, c.Kind())
 		in.places, in.numbers = append(in.places, place), append(in.numbers, c.IsNumber())
 		in.bools = append(in.bools, strings.HasPrefix(strings.ToUpper(types[place].DatabaseTypeName()),
 			"BOOL"))
@@ -144,7 +151,10 @@ func (in *input) next(rows int) (f *records.Frame, more bool, err error) {
 			return nil, false, fmt.Errorf("sqlrows: %w", err)
 		}
 		for j, place := range in.places {
-			in.values[j] = cell(in.cells[place], in.numbers[j], in.bools[j])
+			if place < 0 {
+				continue
+			}
+			in.values[j] = cell(in.cells[place], in.kinds[j], in.numbers[j], in.bools[j])
 		}
 		if err := in.builder.Append(in.values...); err != nil {
 			return nil, false, err
@@ -155,9 +165,12 @@ func (in *input) next(rows int) (f *records.Frame, more bool, err error) {
 
 // cell is a value of a database as one of a record. Databases without a type for bools have 0 and 1
 // in their place.
-func cell(v any, number, isBool bool) any {
+func cell(v any, kind records.ColumnKind, number, isBool bool) any {
 	switch x := v.(type) {
 	case time.Time:
+		if kind == records.DatetimeColumn {
+			return x
+		}
 		if number {
 			return float64(x.Unix()) + float64(x.Nanosecond())/1e9
 		}

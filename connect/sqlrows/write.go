@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -22,8 +23,10 @@ const (
 )
 
 // Insert adds records to a table that exists and has the schema's columns, all of them in one
-// transaction or none. Numbers are written as DOUBLE PRECISION, whole numbers as BIGINT, levels as
-// TEXT, and missing values as NULL; the database converts them to the columns' own types.
+// transaction or none. Numbers are written as DOUBLE PRECISION, whole numbers as BIGINT, levels,
+// moments and identifiers as TEXT, lengths of time as seconds (BIGINT, or TEXT of a decimal number
+// where there is a fraction), and missing values as NULL; the database converts them to the
+// columns' own types.
 //
 // The name of the table is a plain name, or one with its schema ("public.people"). Names are quoted
 // as standard SQL has it.
@@ -128,12 +131,27 @@ func add(ctx context.Context, insert *sql.Stmt, s records.Schema, part records.D
 
 // value is a cell as a database takes it.
 func value(f *records.Frame, c records.Column, row, column int) any {
+	switch c.Kind() {
+	case records.IntegerColumn:
+		if v, there := f.Whole(row, column); there {
+			return v
+		}
+		return nil
+	case records.DurationColumn:
+		if d, there := f.Duration(row, column); there && d%time.Second == 0 {
+			return int64(d / time.Second)
+		}
+		fallthrough
+	case records.DatetimeColumn, records.IdentifierColumn:
+		if text := f.Value(row, column); text != "" {
+			return text
+		}
+		return nil
+	}
 	if c.IsNumber() {
 		switch v := f.Number(row, column); {
 		case v != v:
 			return nil
-		case c.Kind() == records.IntegerColumn:
-			return int64(v)
 		default:
 			return v
 		}

@@ -62,5 +62,5 @@ type Error struct {
 // Error says what failed.
 func (e *Error) Error() string { return fmt.Sprintf("cuda: %s: %v", e.Op, e.Err) }
 
-// Unwrap is the driver's own error.
+// Unwrap returns the driver's own error.
 func (e *Error) Unwrap() error { return e.Err }

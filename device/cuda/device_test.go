@@ -199,7 +199,7 @@ func TestProcessWithoutDriver(t *testing.T) {
 
 func TestNothing(*testing.T) {}
 
-// Memory that nobody refers to any more comes back before a device is said to be full.
+// Memory that is no longer referenced is reclaimed before a device is said to be full.
 func TestLittleMemory(t *testing.T) {
 	if !strings.Contains(open(t).Name(), "fake") {
 		t.Skip("only the fake device can be made small")

@@ -32,7 +32,7 @@ func open(s settings) (device.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cuda: device %d: %w: %w", s.ordinal, err, device.ErrUnavailable)
 	}
-	// The primary context is shared with whoever else uses the device in this process, cuBLAS among
+	// The primary context is shared with all other users of the device in this process, cuBLAS among
 	// them.
 	ctx, err := dev.RetainPrimaryCtx()
 	if err != nil {
@@ -107,9 +107,9 @@ func check(op string, err error) {
 	}
 }
 
-// Name is the device's own.
+// Name returns the device's own.
 func (g *gpu) Name() string { return g.name }
 
-// Workers is the number of the host's cores: noise, gathering and sums over records are theirs
+// Workers returns the number of the host's cores: noise, gathering and sums over records are theirs
 // while the device multiplies.
 func (g *gpu) Workers() int { return runtime.GOMAXPROCS(0) }

@@ -27,7 +27,7 @@ type memory struct {
 	offset int
 }
 
-// Offset is the place that many numbers further on.
+// Offset returns the place that many numbers further on.
 func (m memory) Offset(elements int) device.Memory { return memory{m.block, m.offset + elements} }
 
 // piece is memory without an owner.
@@ -37,7 +37,7 @@ type piece struct {
 }
 
 // pool keeps memory that is no longer used for the next who wants as much of it. Reuse needs no
-// waiting: whoever used it before is ahead in the queue.
+// waiting: its earlier uses are ahead in the queue.
 type pool struct {
 	ctx    cu.CUContext
 	mu     sync.Mutex
@@ -74,7 +74,7 @@ func (p *pool) reuse(size int64) (cu.DevicePtr, bool) {
 	return list[len(list)-1], true
 }
 
-// squeeze makes room: matrices that nobody refers to are known only to the garbage collector, which
+// squeeze makes room: unreferenced matrices are known only to the garbage collector, which
 // sees how small they are on the host and takes its time.
 func (p *pool) squeeze(size int64) (at cu.DevicePtr, err error) {
 	for wait := time.Millisecond; wait < 200*time.Millisecond; wait *= 2 {
@@ -122,7 +122,7 @@ func (p *pool) close() {
 	p.closed = true
 	p.mu.Unlock()
 	defer bind(p.ctx)()
-	_ = p.drop() // nobody is left to be told
+	_ = p.drop() // there is no caller left to report to
 }
 
 // rounded is a size that others are likely to ask for too: at most a quarter more.

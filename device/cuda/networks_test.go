@@ -224,7 +224,7 @@ func TestCriticsAgree(t *testing.T) {
 	}
 }
 
-// Generators that nobody trains privately agree forwards, backwards and in sampling.
+// Generators that are not trained privately agree forwards, backwards and in sampling.
 func TestDecodingsAgree(t *testing.T) {
 	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
 	heads := []models.Head{

@@ -41,7 +41,7 @@ func TestPTXIsReproduced(t *testing.T) {
 	}
 }
 
-// inexact are instructions that flush, approximate, leave fusing to whoever translates them next,
+// inexact are instructions that flush, approximate, leave fusing to the next translator,
 // or add in any order.
 var inexact = regexp.MustCompile(`\.ftz|\.approx|\b(add|sub|mul)\.f(32|64)|\b(atom|red)\.`)
 

@@ -2,9 +2,9 @@ package devicetest
 
 import "github.com/seed7ba64551/privgen/device"
 
-// SeparateMemory is a backend whose matrices hide their numbers, as those of a device with memory
-// of its own do. A host matrix is no operand for it. With it, code that takes a backend is tested
-// for reading what lives elsewhere, on any machine; results are those of b to the bit.
+// SeparateMemory returns a backend whose matrices hide their numbers, as those of a device with
+// memory of its own do. A host matrix is no operand for it. With it, code that takes a backend is
+// tested for reading what lives elsewhere, on any machine; results are those of b to the bit.
 func SeparateMemory(b device.Backend) device.Backend { return separateMemory{b} }
 
 type separateMemory struct{ b device.Backend }
@@ -15,7 +15,7 @@ type place struct {
 	at     int
 }
 
-// Offset is the place that many numbers further on.
+// Offset returns the place that many numbers further on.
 func (p place) Offset(elements int) device.Memory { return place{p.memory, p.at + elements} }
 
 // open is m where b can read it.

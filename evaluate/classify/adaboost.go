@@ -115,7 +115,7 @@ func (m *boosted) add(t *tree, votes []int32, worth float64) {
 	m.of, m.says, m.worth = append(m.of, t), append(m.says, votes), append(m.worth, worth)
 }
 
-// Scores are the shares of the vote, so that a class nobody votes for has
+// Scores are the shares of the vote, so that a class without votes has
 // −1/(K−1).
 func (m boosted) Scores(b device.Batch, dst []float64) {
 	clear(dst)

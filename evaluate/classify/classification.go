@@ -10,11 +10,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Classification says how well a classifier names the classes of records.
+// Classification measures how well a classifier predicts the classes of records.
 //
-// The areas under curves come in two conventions, which differ a lot: Scores
-// ranks records by the classifier's numbers, [Classification.Hard] by nothing but
-// the class they are named, as papers on synthetic tables often do.
+// The areas under curves come in two conventions, which differ a lot: Scores ranks
+// records by the classifier's numbers, [Classification.Hard] by the predicted class
+// only, as papers on synthetic tables often do.
 type Classification struct {
 	Model     string   `json:"model"`
 	Classes   []string `json:"classes"`
@@ -25,7 +25,7 @@ type Classification struct {
 	Scores Ranking `json:"on_scores"`
 }
 
-// Test names the classes of labelled records and compares.
+// Test predicts the classes of labelled records and compares.
 //
 // Errors: *[param.Error] for records of another dimension or with other classes
 // than the classifier's.
@@ -70,7 +70,7 @@ func tabulateClasses(labels, named []int32, k int) ([][]int, error) {
 	return confusion, nil
 }
 
-// Records is the number of records tested.
+// Records returns the number of records tested.
 func (c Classification) Records() int {
 	n := 0
 	for _, row := range c.Confusion {
@@ -81,7 +81,7 @@ func (c Classification) Records() int {
 	return n
 }
 
-// Accuracy is the part of the records named rightly.
+// Accuracy returns the part of the records named rightly.
 func (c Classification) Accuracy() float64 {
 	right := 0
 	for i, row := range c.Confusion {
@@ -90,7 +90,7 @@ func (c Classification) Accuracy() float64 {
 	return recordset.Share(right, c.Records())
 }
 
-// MacroF1 is the mean over classes of the harmonic mean of precision and recall;
+// MacroF1 returns the mean over classes of the harmonic mean of precision and recall;
 // a class that neither occurs nor is ever named is left out.
 func (c Classification) MacroF1() float64 {
 	sum, classes := 0.0, 0
@@ -106,7 +106,7 @@ func (c Classification) MacroF1() float64 {
 	return sum / float64(classes)
 }
 
-// WeightedF1 is the mean of the same over records: each class counts by how
+// WeightedF1 returns the mean of the same over records: each class counts by how
 // often it occurs.
 func (c Classification) WeightedF1() float64 {
 	sum := 0.0
@@ -131,7 +131,7 @@ func (c Classification) f1(class int) (f1 float64, actual int, met bool) {
 	return 2 * float64(c.Confusion[class][class]) / float64(actual+named), actual, true
 }
 
-// Hard is the ranking by the class that records are named alone: 1 for the class
+// Hard returns the ranking by the class that records are named alone: 1 for the class
 // itself, 0 for any other. Its ROC is, for two classes, the balanced accuracy.
 func (c Classification) Hard() Ranking {
 	k := len(c.Confusion)
@@ -202,7 +202,7 @@ type Scores struct {
 	OnHard     Ranking `json:"on_hard_predictions"`
 }
 
-// Measures are all measures of one classification.
+// Measures returns all measures of one classification.
 func (c Classification) Measures() Scores {
 	return Scores{c.Accuracy(), c.WeightedF1(), c.MacroF1(), c.Scores, c.Hard()}
 }

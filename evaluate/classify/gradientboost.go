@@ -22,7 +22,7 @@ type GradientBoosting struct {
 	Stages int     // 0 for 100
 	Depth  int     // of each tree; 0 for 3
 	Rate   float64 // shrinks each tree; 0 for 0.1
-	Part   float64 // part of the records, drawn anew for each stage; 0 for all
+	Part   float64 // part of the records, drawn again for each stage; 0 for all
 	Seed   uint64
 }
 

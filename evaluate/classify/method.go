@@ -72,7 +72,7 @@ type Classifier struct {
 	name   string
 }
 
-// NewClassifier is a classifier of records of a schema by a user-defined scorer.
+// NewClassifier returns a classifier of records of a schema by a user-defined scorer.
 func NewClassifier(name string, s records.Schema, by Scorer) *Classifier {
 	return &Classifier{scorer: by, schema: s, name: name}
 }
@@ -115,7 +115,7 @@ func (c *Classifier) named(scores []float64) []int32 {
 	return out
 }
 
-// Scores are the numbers by which classes are named, one for every class of every
+// Scores returns the numbers by which classes are named, one for every class of every
 // record, record by record.
 //
 // Errors: those of [Classifier.Predict].
@@ -126,7 +126,7 @@ func (c *Classifier) Scores(d records.Data) ([]float64, error) {
 	return c.score(d, c.scorer.Scores), nil
 }
 
-// Probabilities are the probabilities of the classes of every record.
+// Probabilities returns the probabilities of the classes of every record.
 //
 // Errors: those of [Classifier.Predict], and *[param.Error] for a classifier that
 // has margins only.

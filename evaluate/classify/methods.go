@@ -2,7 +2,7 @@ package classify
 
 import "github.com/seed7ba64551/privgen/records"
 
-// Methods are the classifiers by which labelled records are commonly judged: logistic
+// Methods returns the classifiers by which labelled records are commonly judged: logistic
 // regression, both naive Bayes, a linear support vector machine, a decision tree,
 // linear discriminants, AdaBoost, bagging, a random forest, gradient boosting, a
 // multilayer perceptron and, for images, a convolutional network.

@@ -30,7 +30,7 @@ const redacted = "[private]"
 // Format writes "[private]" for every verb.
 func (TrainingSet) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (TrainingSet) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
@@ -47,7 +47,7 @@ func Read(d records.Data) (*TrainingSet, error) {
 	return &TrainingSet{&hiddenSet{&trainingSet{x, d}}}, nil
 }
 
-// Len is the number of records.
+// Len returns the number of records.
 func (s *TrainingSet) Len() int { return s.design.rows() }
 
 // Fit trains a classifier by a method of this package or a user-defined one.

@@ -5,5 +5,5 @@
 //
 // Guarantee: none. It reads real records without noise and writes to no ledger, so
 // its results are statistics of private data like any other: no ε covers them. Every
-// result says so where it prints itself and in its JSON form.
+// result says so in its text and JSON forms.
 package itemsets

@@ -192,19 +192,19 @@ func (r *blockReader) row(i int) []uint32 {
 	return r.one
 }
 
-// Records is the number of records.
+// Records returns the number of records.
 func (x *Index) Records() int { return x.records }
 
-// Universe is the number of items.
+// Universe returns the number of items.
 func (x *Index) Universe() int { return len(x.postings) }
 
-// Longest is the largest number of items in a record.
+// Longest returns the largest number of items in a record.
 func (x *Index) Longest() int { return x.longest }
 
-// Count is the number of records that have one item.
+// Count returns the number of records that have one item.
 func (x *Index) Count(item uint32) int { return x.posting(item).count }
 
-// Sizes are how many records have 0, 1, 2, … items.
+// Sizes returns how many records have 0, 1, 2, … items.
 func (x *Index) Sizes() []int { return slices.Clone(x.sizes) }
 
 // cursors walk several postings block by block.

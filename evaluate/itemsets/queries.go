@@ -58,7 +58,7 @@ func (q Queries) Validate() error {
 		bad("MaxLength", q.MaxLength, "a length, or 0 for that of the longest record")
 	}
 	if !(q.Sanity > 0 && q.Sanity <= 1) {
-		bad("Sanity", q.Sanity, "a part in (0, 1]")
+		bad("Sanity", q.Sanity, "a fraction in (0, 1]")
 	}
 	return errors.Join(errs...)
 }
@@ -121,7 +121,7 @@ func newPopularity(x *Index) *popularity {
 func (p *popularity) draw(rng *rand.Rand, n int) []uint32 {
 	for i, w := range p.weights {
 		p.order[i] = uint32(i)
-		p.arrival[i] = rng.ExpFloat64() / w // +Inf for items that nobody has: last, in order
+		p.arrival[i] = rng.ExpFloat64() / w // +Inf for items in no record: last, in order
 	}
 	slices.SortStableFunc(p.order, func(a, b uint32) int {
 		return cmp.Compare(p.arrival[a], p.arrival[b])
@@ -179,6 +179,8 @@ func (q Queries) Compare(real, synthetic records.Data) (QueryErrors, error) {
 }
 
 // CompareIndexes is [Queries.Compare] of records that are indexed already.
+//
+// Errors: those of [Queries.Compare].
 func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
 	if err := checkPair(real, synthetic); err != nil {
 		return QueryErrors{}, err
@@ -216,8 +218,8 @@ func (e QueryErrors) ask(real, synthetic *Index, queries [][]uint32) (either, ev
 	return either, every
 }
 
-// MeanAny is the mean over the classes of the mean errors of "any of the items", the figure that
-// compares two synthesisers in one number; MeanAll is that of "all of the items".
+// MeanAny returns the mean over the classes of the mean errors of "any of the items", the figure
+// that compares two synthesisers in one number; MeanAll is that of "all of the items".
 func (e QueryErrors) MeanAny() float64 {
 	return e.mean(func(c ClassError) float64 { return c.Any.Mean })
 }

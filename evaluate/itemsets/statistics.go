@@ -85,6 +85,8 @@ func (s Statistics) Compare(real, synthetic records.Data) (Report, error) {
 }
 
 // CompareIndexes is Compare of records that are indexed already.
+//
+// Errors: those of [Statistics.Compare].
 func (s Statistics) CompareIndexes(real, synthetic *Index) (Report, error) {
 	if err := errors.Join(s.Validate(), checkPair(real, synthetic)); err != nil {
 		return Report{}, err
@@ -201,7 +203,7 @@ func (s Statistics) combinations(real, fake *Index) (found, support float64) {
 	return found / n, support / n
 }
 
-// String is a line for each statistic, marked as not private.
+// String returns a line for each statistic, marked as not private.
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%ssets compared (%s)\n", notprivate.Mark, notprivate.Caveat)

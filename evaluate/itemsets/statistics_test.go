@@ -141,7 +141,7 @@ func TestItemStatistics(t *testing.T) {
 }
 
 // TestPopularQueries: items are asked for about as often as they occur, and never one that
-// nobody has while there are others.
+// no record has while there are others.
 func TestPopularQueries(t *testing.T) {
 	rows := make([][]uint32, 1000)
 	for i := range rows {

@@ -14,8 +14,8 @@ type Set struct {
 	Count int
 }
 
-// TopItemsets are the k most frequent combinations of two up to size items, the most frequent first
-// and in order of their items among equals.
+// TopItemsets returns the k most frequent combinations of two up to size items, the most frequent
+// first and in order of their items among equals.
 //
 // Pairs of popular items are counted in one pass over the records; larger combinations grow from
 // the most frequent pairs, depth first over ever more popular items (Zaki's Eclat, 2000), with the

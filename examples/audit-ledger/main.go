@@ -14,12 +14,12 @@ package main
 import (
 	"context"
 	_ "embed"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/examples/internal/program"
 	"github.com/seed7ba64551/privgen/store"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -30,14 +30,16 @@ import (
 var sample []byte
 
 func main() {
-	out := flag.String("plot", filepath.Join("out", "tradeoff.png"),
-		"where to draw the trade-off curve; empty for nowhere")
-	folder := flag.String("store", "", "the folder of a store, of which the ledger is named")
-	flag.Parse()
-	if err := run(*folder, flag.Arg(0), *out); err != nil {
-		fmt.Fprintln(os.Stderr, "audit-ledger:", err)
-		os.Exit(1)
-	}
+	program.Main("audit-ledger", func(_ context.Context, args []string) error {
+		f := program.NewFlags("audit-ledger")
+		out := f.String("plot", filepath.Join("out", "tradeoff.png"),
+			"where to draw the trade-off curve; empty for nowhere")
+		folder := f.String("store", "", "the folder of a store, of which the ledger is named")
+		if err := f.Parse(args); err != nil {
+			return err
+		}
+		return run(*folder, f.Arg(0), *out)
+	})
 }
 
 func run(folder, name, picture string) error {

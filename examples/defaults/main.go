@@ -12,7 +12,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"strings"
 	"time"
@@ -43,7 +42,7 @@ type config struct {
 }
 
 func parse(args []string) (c config, err error) {
-	f := flag.NewFlagSet("defaults", flag.ContinueOnError)
+	f := program.NewFlags("defaults")
 	program.BudgetFlags(f, &c.budget, 1, 1e-5)
 	f.StringVar(&c.shapes, "shapes", "", "shapes of made-up data, by commas (default: all)")
 	f.StringVar(&c.systems, "systems", "", "systems, by commas (default: all that fit)")

@@ -14,7 +14,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -82,7 +81,7 @@ type config struct {
 
 func parse(args []string) (config, error) {
 	var c config
-	f := flag.NewFlagSet("dpgm", flag.ContinueOnError)
+	f := program.NewFlags("dpgm")
 	c.files.Flags(f, "used by the quality report only")
 	f.IntVar(&c.n, "n", 40000, "how many digits the program draws")
 	program.BudgetFlags(f, &c.budget, 4, 1e-5)
@@ -94,7 +93,7 @@ func parse(args []string) (config, error) {
 		"initial bias of every pixel: the logit of a public guess at how many are black")
 	f.IntVar(&c.k, "k", 10, "clusters")
 	f.IntVar(&c.iterations, "iterations", 20, "iterations of private k-means")
-	f.Float64Var(&c.share, "share", 0.15, "part of ε for clustering")
+	f.Float64Var(&c.share, "share", 0.15, "fraction of ε for clustering")
 	f.IntVar(&c.dim, "features", 400, "random Fourier features")
 	f.Float64Var(&c.bandwidth, "bandwidth", 8, "bandwidth of the RBF kernel")
 	f.Float64Var(&c.q, "q", 0.2, "sampling probability of a training step")
@@ -132,5 +131,5 @@ func (c config) withDefaults() config {
 
 // newMeter shows the progress of a run and what it has cost.
 func newMeter() *program.Meter {
-	return &program.Meter{To: os.Stderr, Layout: "%-9s %5d/%d  ε so far %.3f  %v"}
+	return program.NewMeter()
 }

@@ -18,7 +18,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -68,7 +67,7 @@ func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
 			checkpoint)
 	}
 	film := &film{real: d.private}
-	meter := program.Meter{To: os.Stderr, Layout: "%-11s %6d/%d  ε so far %.3f  %v"}
+	meter := program.NewMeter()
 	start := time.Now()
 	gen, err := plan.Fit(ctx, d.private, privgen.Checkpoint(checkpoint),
 		privgen.OnProgress(meter.Show), privgen.OnPreview(max(c.steps/8, 1), film.take))
@@ -113,7 +112,7 @@ type config struct {
 
 func parse(args []string) (config, error) {
 	var c config
-	f := flag.NewFlagSet("gan", flag.ContinueOnError)
+	f := program.NewFlags("gan")
 	c.files.Flags(f, "0 to 9")
 	f.IntVar(&c.n, "n", 40000,
 		"how many digits the program draws, and a public nominal number of images")
@@ -139,7 +138,7 @@ func parse(args []string) (config, error) {
 		"decay of the moving average of the generator that is released")
 	f.IntVar(&c.groups, "groups", 0,
 		"clusters of critic parameters, clipped apart to norms of public images; 0 for one")
-	f.BoolVar(&c.adaptive, "adaptive", false, "clip to norms of public images, anew in every step")
+	f.BoolVar(&c.adaptive, "adaptive", false, "clip to norms of public images, recomputed in every step")
 	f.Float64Var(&c.scale, "scale", 1,
 		"multiple of the public images' mean gradient norms that is clipped to")
 	f.IntVar(&c.warm, "warm", 0, "generator steps on public images before training")

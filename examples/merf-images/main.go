@@ -14,7 +14,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -49,7 +48,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	// ε was spent in the one release
-	meter := program.Meter{To: os.Stderr, Layout: "%-14s %5d/%d  %[5]v"}
+	meter := program.NewMeter()
 	start := time.Now()
 	gen, err := plan.Fit(ctx, train, privgen.OnProgress(meter.Show))
 	if err != nil {
@@ -84,7 +83,7 @@ type config struct {
 
 func parse(args []string) (config, error) {
 	var c config
-	f := flag.NewFlagSet("merf-images", flag.ContinueOnError)
+	f := program.NewFlags("merf-images")
 	c.files.Flags(f, "0 to 9")
 	f.IntVar(&c.n, "n", 20000, "how many digits the program draws")
 	f.IntVar(&c.synthetic, "synthetic", 0,

@@ -3,7 +3,6 @@ package main
 import (
 	"embed"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"strconv"
@@ -44,7 +43,7 @@ type config struct {
 
 func parse(args []string) (config, error) {
 	var c config
-	f := flag.NewFlagSet("merf-table", flag.ContinueOnError)
+	f := program.NewFlags("merf-table")
 	f.StringVar(&c.schemaFile, "schema", "",
 		"schema file, or the name of one that comes with the program; default adult.json for -train, "+
 			"else that of the made-up table")

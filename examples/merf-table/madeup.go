@@ -77,7 +77,7 @@ func person(rng *rand.Rand) []any {
 	return row
 }
 
-// jobOf draws a job that suits somebody's schooling.
+// jobOf draws a job that suits a given education.
 func jobOf(rng *rand.Rand, school int) int {
 	s := float64(school)
 	return pick(rng, 4, 6-0.8*s, 1+s, 2, 4, 0.2+0.1*s*s, 4-0.6*s, 1.5-0.2*s, 1.2)

@@ -14,7 +14,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,7 +46,7 @@ type config struct {
 
 func parse(args []string) (config, error) {
 	var c config
-	f := flag.NewFlagSet("mix", flag.ContinueOnError)
+	f := program.NewFlags("mix")
 	f.StringVar(&c.images, "images", "",
 		"idx file of training images, plain or gz (default: digits drawn by the program)")
 	f.StringVar(&c.labels, "labels", "", "idx file of their labels")
@@ -63,7 +62,8 @@ func parse(args []string) (config, error) {
 		"poisson, or subset (without replacement, under replace_one only)")
 	f.BoolVar(&c.byClass, "by-class", true,
 		"mix records of one class; false for the paper's mixtures of all")
-	f.Float64Var(&c.centers, "centers", 0.15, "part of ε for mean records, released first; 0 for none")
+	f.Float64Var(&c.centers, "centers", 0.15,
+		"fraction of ε for mean records, released first; 0 for none")
 	f.Float64Var(&c.clip, "clip", 9, "norm that records are shortened to")
 	f.Float64Var(&c.short, "clip-deviation", 6.5,
 		"norm that deviations from mean records are shortened to")
@@ -129,7 +129,7 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// export writes the release for whoever wants to learn from it.
+// export writes the release, for other programs to learn from.
 func (c config) export(m *mix.Model) error {
 	path := filepath.Join(c.out, "mixtures.npz")
 	if err := program.Save(path, m.Rows().WriteNPZ); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// lion is an optimiser of one's own: steps of one size along the sign of a moving average (Chen et
+// lion is a user-defined optimiser: steps of one size along the sign of a moving average (Chen et
 // al. 2023). It sees released gradients only, so nothing about it has to be private.
 type lion struct{ average []float32 }
 

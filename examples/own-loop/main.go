@@ -1,7 +1,7 @@
-// Command own-loop trains somebody's own model privately, with nothing of this
+// Command own-loop trains a user-defined model privately, with nothing of this
 // module but sgd, accountant and the description of records: a linear regression
 // that states its per-example gradients in the plainest way there is. Then it trains
-// a classifier of the library with an optimiser of one's own, a learning rate that
+// a classifier of the library with a user-defined optimiser, a learning rate that
 // warms up and falls, and a clip norm for every layer: loop.go is all of that.
 //
 //	go run ./examples/own-loop
@@ -118,7 +118,7 @@ func signs(ctx context.Context, budget accountant.Budget) error {
 	return nil
 }
 
-// save keeps what was promised and spent, for whoever wants to check it.
+// save keeps what was promised and spent, for later audits.
 func save(ledger *accountant.Ledger, path string) error {
 	bill, err := json.MarshalIndent(ledger, "", "\t")
 	if err != nil {

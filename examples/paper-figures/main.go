@@ -16,7 +16,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"os"
 
 	"github.com/seed7ba64551/privgen/examples/internal/program"
@@ -26,7 +25,7 @@ func main() { program.Main("paper-figures", run) }
 
 func run(ctx context.Context, args []string) error {
 	c := clusterFigure{dims: []int{50, 100, 200, 500}}
-	f := flag.NewFlagSet("paper-figures", flag.ContinueOnError)
+	f := program.NewFlags("paper-figures")
 	only := f.Int("only", 0, "draw only this figure (2 or 3)")
 	out := f.String("out", "out", "folder for the figures")
 	f.StringVar(&c.images, "images", "", "idx file of images (default: digits drawn by the program)")

@@ -19,9 +19,7 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
-	"os"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
@@ -50,7 +48,7 @@ type config struct {
 
 func parse(args []string) (config, error) {
 	var c config
-	f := flag.NewFlagSet("semisup", flag.ContinueOnError)
+	f := program.NewFlags("semisup")
 	f.StringVar(&c.images, "images", "",
 		"idx file of 28×28 images, plain or gz (default: digits drawn by the program)")
 	f.StringVar(&c.labels, "labels", "", "idx file of their labels")
@@ -133,11 +131,7 @@ func (c config) generator(ctx context.Context, private *records.Table) (*privgen
 		return nil, err
 	}
 	fmt.Println(plan)
-	return plan.Fit(ctx, private, privgen.OnProgress(func(p privgen.Progress) {
-		if p.Step%20 == 0 || p.Step == p.Of {
-			fmt.Fprintf(os.Stderr, "\r%s %d/%d ", p.Stage, p.Step, p.Of)
-		}
-	}))
+	return plan.Fit(ctx, private, privgen.OnProgress(program.NewMeter().Show))
 }
 
 const latent = 32

@@ -14,7 +14,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -64,7 +63,7 @@ type config struct {
 
 func parse(args []string) (config, error) {
 	c := config{source: demo.TransitRecords()}
-	f := flag.NewFlagSet("transit", flag.ContinueOnError)
+	f := program.NewFlags("transit")
 	preset := f.String("preset", "demo",
 		"demo, transit or cdr: the shape of the generated sets and the length of the runs")
 	f.StringVar(&c.file, "file", "",
@@ -104,9 +103,9 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.features, "features", 200,
 		"random Fourier features; 0 clusters the records as they are")
 	f.Float64Var(&c.bandwidth, "bandwidth", 3, "bandwidth of the kernel")
-	f.Float64Var(&c.share, "share", 0.15, "part of ε that k-means would cost alone")
+	f.Float64Var(&c.share, "share", 0.15, "fraction of ε that k-means would cost alone")
 	f.Float64Var(&c.marginals, "marginals", 0.8,
-		"part of ε that the marginals would cost alone; 0 trains as the papers do")
+		"fraction of ε that the marginals would cost alone; 0 trains as the papers do")
 	f.IntVar(&c.cut, "cut", 0,
 		"norm² to which a record is scaled for marginals, and items of it that item counts use: 0 for "+
 			"three times the mean of generated sets, and all of -file")

@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"slices"
-	"time"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
@@ -84,8 +82,7 @@ func (c config) dpgm(s records.Schema, k int) func(context.Context, accountant.B
 		if err != nil {
 			return fitted{}, err
 		}
-		meter := program.Meter{To: os.Stderr, Layout: "%-9s %7d/%d  ε so far %.3f  %v",
-			Every: 200 * time.Millisecond, Erase: true}
+		meter := program.NewMeter()
 		g, err := p.Fit(ctx, data, privgen.OnProgress(meter.Show))
 		if err != nil {
 			return fitted{}, err

@@ -8,7 +8,7 @@
 // record adds, of a single Gaussian release that costs the whole budget. A mean of n rows of norm 1
 // in p coordinates, released once, has noise of norm √p/s. T releases or T steps share the budget:
 // each has √T times the noise, and so, relative to the batch, has a step on Poisson samples while
-// its noise multiplier is above 1 or so, whatever the batch is. Hence
+// its noise multiplier is above 1 or so, whatever the batch is. Therefore
 //
 //	noise of a step's mean gradient ≈ √(T·p)/s,     in units of the clip norm
 //
@@ -80,7 +80,7 @@ func shown(v reflect.Value) string {
 	return list + "}"
 }
 
-// Notes are the lines of a plan that say what was chosen, and why.
+// Notes returns the lines of a plan that say what was chosen, and why.
 func (c Choices) Notes() (notes []string) {
 	for _, one := range c {
 		if one.Setting == "" {

@@ -49,8 +49,8 @@ func (t Task) Width(beside, steps, least, most int) int {
 	return powerOfTwo(min(max(w, float64(least)), float64(most)))
 }
 
-// After is what is left of the task for a stage beside one that may use a share of ε: Gaussians add
-// up by the squares of their effects.
+// After returns what is left of the task for a stage beside one that may use a share of ε:
+// Gaussians add up by the squares of their effects.
 func (t Task) After(share float64) Task {
 	t.Signal *= math.Sqrt(max(1-share*share, 0))
 	return t
@@ -71,19 +71,20 @@ func round(x float64) int {
 	return int(math.Round(x/unit) * unit)
 }
 
-// Batch is the expected size of a Poisson sample: as large as it has to be for the noise multiplier
-// to stay above 1 or so, since smaller samples make noise dear and larger ones take time alone.
+// Batch returns the expected size of a Poisson sample: as large as it has to be for the noise
+// multiplier to stay above 1 or so, since smaller samples make noise dear and larger ones take time
+// alone.
 func (t Task) Batch(steps, least, most int) float64 {
 	b := 2 * t.Signal / math.Sqrt(float64(max(steps, 1)))
 	b = float64(round(min(max(b, float64(least)), float64(most))))
 	return min(b, float64(t.Nominal))
 }
 
-// Rate is the sampling probability of a batch.
+// Rate returns the sampling probability of a batch.
 func (t Task) Rate(batch float64) float64 { return min(batch/float64(t.Nominal), 1) }
 
-// Features is how long a released mean may be, for each of some parts of the records: up to most,
-// and as long as its noise is below the given part of its norm.
+// Features returns how long a released mean may be, for each of some parts of the records: up to
+// most, and as long as its noise is below the given part of its norm.
 func (t Task) Features(parts int, noise float64, least, most int) int {
 	d := noise * t.Signal / float64(max(parts, 1))
 	return 2 * (round(min(max(d*d, float64(least)), float64(most))) / 2)
@@ -106,7 +107,7 @@ func CostOf(operations, bytes float64) Cost {
 	return Cost{Seconds: operations / flops, Bytes: overhead + bytes}
 }
 
-// String is the prediction in words.
+// String returns the prediction in words.
 func (c Cost) String() string {
 	return fmt.Sprintf("predicted: %s and %.0f MiB beside the records, on two idle cores",
 		duration(c.Seconds), math.Ceil(c.Bytes/(1<<20)))

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// MakeFolder makes a folder, and those above it, and returns when their names outlast a power
-// failure. A folder that is there is no error; its name is made to last all the same, since whoever
-// made it may not have come to that.
+// MakeFolder makes a folder, and those above it, and returns when their names survive a power
+// failure. An existing folder is no error; its name is synced too, since the process that made it
+// may have died first.
 func MakeFolder(path string) error {
 	path = filepath.Clean(path)
 	up := filepath.Dir(path)

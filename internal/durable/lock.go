@@ -53,7 +53,7 @@ func current(f *os.File, name string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// Close gives the path free and removes the lock's file. A second Close does nothing.
+// Close returns the path free and removes the lock's file. A second Close does nothing.
 func (l *Lock) Close() error {
 	if l == nil || l.file == nil {
 		return nil

@@ -32,7 +32,7 @@ func lockBy(flock func(fd int) error, f *os.File) error {
 	}
 }
 
-// closeAndRemove removes the name first: whoever opens it from now on has another file.
+// closeAndRemove removes the name first: later opens get another file.
 func closeAndRemove(f *os.File) error {
 	return errors.Join(removeIfThere(f.Name()), f.Close())
 }

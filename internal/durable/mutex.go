@@ -16,7 +16,7 @@ type Mutex struct {
 	file *os.File
 }
 
-// NewMutex is the mutex of the file at path, which is made where it is missing.
+// NewMutex returns the mutex of the file at path, which is made where it is missing.
 func NewMutex(path string) *Mutex { return &Mutex{path: path} }
 
 // Lock waits for the lock until ctx ends. The result gives it free.
@@ -35,7 +35,7 @@ func (m *Mutex) Lock(ctx context.Context) (unlock func(), err error) {
 		if current(f, m.path) {
 			return func() { _ = unlockFile(f); m.keep(f) }, nil
 		}
-		if err := f.Close(); err != nil { // the file was replaced: its lock excludes nobody
+		if err := f.Close(); err != nil { // the file was replaced: its lock excludes no other process
 			return nil, err
 		}
 	}

@@ -50,7 +50,7 @@ func New() (*Source, error) {
 }
 
 // Seeded returns a source that anybody who knows the seed can replay. It is for
-// tests; what is drawn from it protects nobody.
+// tests; what is drawn from it protects no record.
 func Seeded(seed uint64) (*Source, error) {
 	var text [16]byte
 	copy(text[:], "test-key")

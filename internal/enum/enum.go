@@ -19,7 +19,7 @@ type Names[T ~int] struct {
 // Known reports whether v has a name.
 func (n Names[T]) Known(v T) bool { return v >= 0 && int(v) < len(n.List) }
 
-// String is the name of v, or its number in the type's name: Split(7).
+// String returns the name of v, or its number in the type's name: Split(7).
 func (n Names[T]) String(v T) string {
 	if n.Known(v) {
 		return n.List[v]
@@ -28,7 +28,7 @@ func (n Names[T]) String(v T) string {
 	return fmt.Sprintf("%s(%d)", bare, int(v))
 }
 
-// Marshal is the name of v.
+// Marshal returns the name of v.
 //
 // Errors: *[param.Error] for a value that has no name.
 func (n Names[T]) Marshal(v T) ([]byte, error) {
@@ -40,7 +40,7 @@ func (n Names[T]) Marshal(v T) ([]byte, error) {
 
 // Unmarshal sets v to the value of a name, and leaves it alone if there is none.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (n Names[T]) Unmarshal(text []byte, v *T) error {
 	for i, name := range n.List {
 		if name == string(text) {

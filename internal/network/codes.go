@@ -19,7 +19,7 @@ type Codes struct {
 	matrix device.Matrix
 }
 
-// Width is the length of a code.
+// Width returns the length of a code.
 func (c *Codes) Width() int { return c.Latent + c.Classes }
 
 // Fill makes n codes, whose numbers write sets. A label that is none of the classes leaves its code

@@ -11,7 +11,7 @@ import (
 // them as they are.
 type Unit struct{ lo, width float32 }
 
-// UnitOf is the map of a schema.
+// UnitOf returns the map of a schema.
 func UnitOf(s records.Schema) Unit {
 	lo, hi := s.Bounds()
 	if s.Kind() != records.IntervalVector || lo == 0 && hi == 1 {

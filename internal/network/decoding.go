@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Heads are how the coordinates of encoded records leave a generator: in [0,1], and those of one
-// choice adding up to 1.
+// Heads returns how the coordinates of encoded records leave a generator: in [0,1], and those of
+// one choice adding up to 1.
 func Heads(s records.Schema) []models.Head {
 	blocks := s.Blocks()
 	if blocks == nil {
@@ -29,7 +29,7 @@ func Heads(s records.Schema) []models.Head {
 	return list
 }
 
-// Decodings are the caller's own architectures that can be generators.
+// Decodings returns the caller's own architectures that can be generators.
 func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 	for _, a := range l.Architectures {
 		if d, ok := a.(models.GeneratorArchitecture); ok {
@@ -108,13 +108,13 @@ const (
 	sectionState  = "state"
 )
 
-// Parts are a generator's numbers in a file.
+// Parts returns a generator's numbers in a file.
 func Parts(be device.Backend, net models.Generator) []synth.Part {
 	return []synth.Part{MatrixPart(sectionParams, be, net.Params().Flat),
 		synth.StatePart(sectionState, net)}
 }
 
-// MatrixPart is a matrix's numbers in a file.
+// MatrixPart returns a matrix's numbers in a file.
 func MatrixPart(name string, be device.Backend, m device.Matrix) synth.Part {
 	return synth.Part{Name: name,
 		Save: func() ([]byte, error) {

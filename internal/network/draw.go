@@ -16,8 +16,8 @@ func Bernoulli(rng *rand.Rand, flat []float32) {
 	}
 }
 
-// MeansOf is the schema of probabilities of binary records, or of means of images, with the same
-// labels.
+// MeansOf returns the schema of probabilities of binary records, or of means of images, with the
+// same labels.
 func MeansOf(s records.Schema) records.Schema {
 	out := records.Interval(s.Dim(), 0, 1)
 	switch s.Channels() {

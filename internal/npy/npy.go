@@ -130,8 +130,8 @@ func (h Header) Element() func([]byte) float32 {
 	return nil
 }
 
-// Preamble is what comes before the elements of an array, whose type and shape are given as Python
-// writes them.
+// Preamble returns what comes before the elements of an array, whose type and shape are given as
+// Python writes them.
 func Preamble(descr, shape string) []byte {
 	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape)
 	pad := (64 - (10+len(text)+1)%64) % 64

@@ -31,7 +31,7 @@ var ruleNames = enum.Names[Rule]{Type: "optim.Rule", List: []string{
 	Unset: "", SGD: "sgd", Momentum: "momentum", Adam: "adam",
 }}
 
-// String is the name.
+// String returns the name.
 func (r Rule) String() string { return ruleNames.String(r) }
 
 // MarshalText writes the name.
@@ -39,7 +39,7 @@ func (r Rule) MarshalText() ([]byte, error) { return ruleNames.Marshal(r) }
 
 // UnmarshalText reads a name that MarshalText wrote.
 //
-// Errors: *[param.Error] for any other text, with the names that there are.
+// Errors: *[param.Error] for any other text, listing the accepted names.
 func (r *Rule) UnmarshalText(text []byte) error { return ruleNames.Unmarshal(text, r) }
 
 // Config describes an optimiser.
@@ -119,7 +119,7 @@ func (s *State) BeginStepAt(factor float64) {
 	}
 }
 
-// Step is the number of steps begun.
+// Step returns the number of steps begun.
 func (s *State) Step() int { return s.t }
 
 // UpdateRange moves params[lo:lo+len(grad)] along −scale·grad. Ranges of one step

@@ -20,7 +20,7 @@ func (s *State) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// StateLen is the number of bytes that AppendState appends.
+// StateLen returns the number of bytes that AppendState appends.
 func (s *State) StateLen() int { return 8 + 4*(len(s.m)+len(s.v)) }
 
 // SetState restores what AppendState wrote. Errors: another length; a moment that is not finite; a

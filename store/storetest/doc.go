@@ -1,4 +1,4 @@
-// Package storetest is the contract of ledger stores: every backend passes
+// Package storetest tests the contract of ledger stores. Every backend passes
 //
 //	func TestContract(t *testing.T) { storetest.Run(t, subject) }
 //

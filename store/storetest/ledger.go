@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// ledgers holds ledgers over the backend to what a ledger promises, whoever else has it open.
+// ledgers checks what a ledger promises, on the backend, with other processes using it too.
 func ledgers(t *testing.T, s Subject) {
 	for _, c := range []struct {
 		name string
@@ -477,7 +477,7 @@ func testApprovals(t *testing.T, p *place) {
 	must(t, p.open(t).Spend("small", event))
 	large := accountant.Repeated{Event: event, Count: 3}
 	if err := p.open(t).Spend("large", large); !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("nobody was asked: %v", err)
+		t.Errorf("the approval hook was not called: %v", err)
 	}
 	for _, c := range []struct {
 		names []string

@@ -113,7 +113,7 @@ func mutants(t *testing.T, file []byte) [][]byte {
 	}
 }
 
-// change puts value in the place of the document's number k; it reports whether there is one.
+// change puts value instead of the document's number k; it reports whether there is one.
 func change(doc any, at *int, k int, value any) bool {
 	switch v := doc.(type) {
 	case map[string]any:
@@ -142,7 +142,7 @@ func change(doc any, at *int, k int, value any) bool {
 	return false
 }
 
-// testMistakes: what is missing or does not fit is refused before anything is reserved.
+// testMistakes: missing or unsuitable arguments is refused before anything is reserved.
 func (s Subject) testMistakes(t *testing.T) {
 	b := budgetOf(accountant.AddOrRemoveOne)
 	p, data := s.quickest(t, b)

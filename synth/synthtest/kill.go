@@ -23,11 +23,11 @@ import (
 // childVariable holds the folder in which a child process runs.
 const childVariable = "PRIVGEN_SYNTHTEST_CHILD"
 
-// Kill runs the subject in child processes that are killed at so many random moments. All draws are
-// traced in a file outside the checkpoint: there are never more than were reserved, no noise is
-// drawn twice, every restart goes on by itself, and nothing is left behind. A child process runs
-// the whole test function that calls Kill or [Race], which must do so on every run, and for one
-// subject.
+// Kill runs the subject in child processes that are killed at the given number of random moments.
+// All draws are traced in a file outside the checkpoint. Kill checks that no more uses are drawn
+// than were reserved, no noise is drawn twice, every restart resumes, and no files are left. A
+// child process runs the whole test function that calls Kill or [Race], which must call it on every
+// run and for one subject only.
 func Kill(t *testing.T, s Subject, kills int) {
 	t.Helper()
 	s.inChild(t)
@@ -55,8 +55,8 @@ func Kill(t *testing.T, s Subject, kills int) {
 	}
 }
 
-// Race starts three processes on one checkpoint, so many times: one of them runs, or they run one
-// after the other, and together they draw no more than was reserved.
+// Race starts three processes on one checkpoint, the given number of times: one of them runs, or
+// they run one after another, and together they draw no more than was reserved.
 func Race(t *testing.T, s Subject, rounds int) {
 	t.Helper()
 	s.inChild(t)

@@ -17,39 +17,58 @@ import (
 // testReplay: nothing but the mechanisms' inputs differs between runs on neighbours. Calls are
 // compared in their order, which several workers would change.
 func (s Subject) testReplay(t *testing.T) {
-	oneWorker := synth.On(device.CPUWith(1))
 	for _, r := range relations {
 		if s.OwnNumbers && r == accountant.ReplaceOne {
 			continue // a record that changes its part changes the numbers of others
 		}
 		p, _ := s.quickest(t, budgetOf(r))
-		visible := func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
-			var seen []any
-			gen, err := p.FitOn(ctx, l, d, oneWorker, synth.OnProgress(func(at synth.Progress) {
-				seen = append(seen, at.Stage, at.Step, at.Of, at.Epsilon)
-			}))
-			if err != nil {
-				return nil, err
-			}
-			drawn, err := gen.Sample(ctx, 50, synth.Seed(9))
-			if err != nil {
-				return nil, err
-			}
-			return append(seen, contents(drawn), gen.Guarantee().Epsilon), nil
+		s.replay(t, r, p, "", 3)
+		if p := s.everyColumn(t, r); p != nil {
+			s.replay(t, r, p, "columns/", 12)
 		}
-		n := rows
-		if r == accountant.AddOrRemoveOne {
-			n = 12
+	}
+}
+
+// everyColumn is a plan for a table of every kind of column, nil where the system takes none.
+func (s Subject) everyColumn(t *testing.T, r accountant.Relation) synth.Plan {
+	list := kinds(t)
+	p, err := s.Plan(list[len(list)-1].schema, budgetOf(r), rows)
+	if err != nil {
+		return nil
+	}
+	return p
+}
+
+// replay runs a plan on neighbours, one of every so many.
+func (s Subject) replay(t *testing.T, r accountant.Relation, p synth.Plan, prefix string,
+	every int) {
+	oneWorker := synth.On(device.CPUWith(1))
+	visible := func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+		var seen []any
+		gen, err := p.FitOn(ctx, l, d, oneWorker, synth.OnProgress(func(at synth.Progress) {
+			seen = append(seen, at.Stage, at.Step, at.Of, at.Epsilon)
+		}))
+		if err != nil {
+			return nil, err
 		}
-		for i, pair := range privacytest.Neighbours(t, p.Schema(), r, n, 3) {
-			if i%3 != 0 && !s.OwnNumbers || s.OwnNumbers && !atEnd(pair.Name) {
-				continue
-			}
-			t.Run(name(r, "/", pair.Name), func(t *testing.T) {
-				privacytest.Replay[records.Data]{Run: visible, Budget: p.Budget(), Data: pair.Data,
-					Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
-			})
+		drawn, err := gen.Sample(ctx, 50, synth.Seed(9))
+		if err != nil {
+			return nil, err
 		}
+		return append(seen, contents(drawn), gen.Guarantee().Epsilon), nil
+	}
+	n := rows
+	if r == accountant.AddOrRemoveOne {
+		n = 12
+	}
+	for i, pair := range privacytest.Neighbours(t, p.Schema(), r, n, 3) {
+		if i%every != 0 && !s.OwnNumbers || s.OwnNumbers && !atEnd(pair.Name) {
+			continue
+		}
+		t.Run(name(prefix, r, "/", pair.Name), func(t *testing.T) {
+			privacytest.Replay[records.Data]{Run: visible, Budget: p.Budget(), Data: pair.Data,
+				Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+		})
 	}
 }
 
@@ -100,7 +119,7 @@ type visit struct {
 	kind reflect.Type
 }
 
-// telling is how many different numbers make a row one's own.
+// telling is how many different numbers make a row recognisable.
 const telling = 4
 
 // collect keeps the rows that no network states by chance: those of several different numbers.

@@ -3,6 +3,7 @@ package synthtest
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/records"
@@ -13,17 +14,17 @@ import (
 type Subject struct {
 	// System reads back what the system writes.
 	System synth.System
-	// Plan makes a plan that is carried out in well under a second on some dozens of records; n is
-	// their public number, for plans that declare one. A kind of record that the system does not
-	// handle is refused by a *param.Error.
+	// Plan makes a plan that runs in well under a second on some dozens of records; n is their
+	// public number, for plans that declare one. For a kind of record that the system does not
+	// support it returns a *param.Error.
 	Plan func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error)
-	// Load is what reading the system's generators back takes beside the file.
+	// Load lists the options needed to read the system's generators.
 	Load []synth.LoadOption
-	// OwnNumbers says that samples number the rows of every disjoint part from zero, as they do where
-	// classes are sampled apart. Replays tell rows by their numbers in the whole data, which such
-	// numbers follow only where records are added at the end: others are not replayed.
+	// OwnNumbers means that samples number the rows of every disjoint part from zero, as they do if
+	// classes are sampled separately. Replays identify rows by their numbers in the whole data, which
+	// such numbers follow only if records are added at the end; other neighbours are not replayed.
 	OwnNumbers bool
-	// Interrupts is how many places a run is interrupted at; 0 for 6.
+	// Interrupts is the number of places at which a run is interrupted; 0 means 6.
 	Interrupts int
 }
 
@@ -78,7 +79,21 @@ func kinds(t testing.TB) []kind {
 		list = append(list, kind{k.name + " with labels", k.schema.WithLabels("a", "b", "c")})
 	}
 	return append(list, kind{"table", columns()},
-		kind{"table with labels", columns(records.Label("income", "low", "high"))})
+		kind{"table with labels", columns(records.Label("income", "low", "high"))},
+		kind{"table of every kind of column", columns(otherColumns()...).
+			WithConstraints(records.Determines([]string{"drug", "pain"}))})
+}
+
+// otherColumns are one of each kind that a plain table lacks.
+func otherColumns() []records.Column {
+	from := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	return []records.Column{records.Identifier("id", records.UUID()),
+		records.Datetime("seen", from, from.AddDate(1, 0, 0), time.Hour).
+			WithParts(records.WeekdayPart).WithMissing(),
+		records.Duration("stay", 0, time.Hour, time.Second),
+		records.Integer("account", 1<<55, 1<<55+40).WithMissing(),
+		records.Ordinal("pain", "none", "some", "bad"), records.Hashed("drug", 3),
+		records.Label("outcome", "well", "ill")}
 }
 
 // quickest is the first kind of records that the system handles, with its plan and records.

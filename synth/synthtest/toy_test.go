@@ -17,7 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-// The system of this test is written as somebody outside the module would: it releases the number
+// The system of this test is written as a user of the module would write it: it releases the number
 // of records once, and then, step by step, sums of Poisson samples. It draws coordinates
 // independently.
 

@@ -15,7 +15,7 @@ func Laplace(scale float64) *Slope {
 	return &Slope{a: a, c: math.Exp(-a/2) / 4, lowP: math.Exp(-a) / 2, topP: 0.5}
 }
 
-// BoundedRange is the upper envelope of all pairs of bounded range ε, δ(x) =
+// BoundedRange returns the upper envelope of all pairs of bounded range ε, δ(x) =
 // (e^{ε/2}−e^{x/2})²/(e^ε−1). Source: Dong, Durfee and Rogers 2020.
 func BoundedRange(eps float64) *Slope {
 	return &Slope{a: eps, c: math.Exp(-eps/2) / (2 * -math.Expm1(-eps))}

@@ -80,7 +80,8 @@ func (s *Composition) both(q question) Answer {
 // workspaces keep the memory of one composition for the next.
 var workspaces = sync.Pool{New: func() any { return &workspace{} }}
 
-// Guess is a cheap estimate of ε, of which nothing is published; ok is false when there is none.
+// Guess returns a cheap estimate of ε, of which nothing is published; ok is false when there is
+// none.
 func (s *Composition) Guess(delta float64) (eps float64, ok bool) {
 	q := question{delta: delta, n: s.n}
 	for _, n := range s.n {

@@ -67,10 +67,10 @@ func (p *Discrete) cut(nodes []float64, c *cells) {
 	c.lowErr = 16 * ulp * (c.lowP + c.lowD)
 }
 
-// Largest is the largest finite loss, and the mass of P beyond it.
+// Largest returns the largest finite loss, and the mass of P beyond it.
 func (p *Discrete) Largest() (loss, never float64) { return p.loss[len(p.loss)-1], p.inf }
 
-// Renyi is the larger direction's Rényi divergence, rounded outward.
+// Renyi returns the larger direction's Rényi divergence, rounded outward.
 func (p *Discrete) Renyi(order float64) float64 {
 	if p.inf > 0 || p.never > 0 {
 		return math.Inf(1)

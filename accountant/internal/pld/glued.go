@@ -9,7 +9,7 @@ type Glued struct {
 	work  *sampledWork
 }
 
-// NewGlued is the curve of a Gaussian of effect mu on a sample of rate q under replace-one.
+// NewGlued returns the curve of a Gaussian of effect mu on a sample of rate q under replace-one.
 func NewGlued(q, mu float64) *Glued {
 	return &Glued{q, mu, NewSampled(q, Gauss{mu}), &sampledWork{}}
 }

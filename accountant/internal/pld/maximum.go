@@ -9,7 +9,7 @@ type Maximum struct {
 	work *cells
 }
 
-// NewMaximum is the pointwise maximum of the curves of one pair or more.
+// NewMaximum returns the pointwise maximum of the curves of one pair or more.
 func NewMaximum(of []Pair) Pair {
 	if len(of) == 1 {
 		return of[0]

@@ -14,7 +14,7 @@ type Mixture struct {
 	far           float64 // largest shift
 }
 
-// NewMixture is the mixture of unit normals about each of sensitivities[i]/std, with
+// NewMixture returns the mixture of unit normals about each of sensitivities[i]/std, with
 // probabilities[i], against N(0, 1).
 func NewMixture(std float64, sensitivities, probabilities []float64) *Mixture {
 	p := &Mixture{}

@@ -13,7 +13,7 @@ const (
 	tries      = 5
 	moreTries  = 4 // where a δ is still not known within a factor of two
 	margin     = 8 // points of a window beyond its width
-	// relative: on top of every error that is bounded and charged, for the ones nobody thought of
+	// relative: on top of every error that is bounded and charged, for errors that were not foreseen
 	guard = 5e-5
 )
 

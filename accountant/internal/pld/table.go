@@ -2,8 +2,8 @@ package pld
 
 import "math"
 
-// NewTable is the pair whose curve joins the lower convex hull of the points (e^ε, δ), from (0, 1)
-// on: the true curve is convex and below every point, hence below the hull.
+// NewTable returns the pair whose curve joins the lower convex hull of the points (e^ε, δ), from
+// (0, 1) on: the true curve is convex and below every point, so it is below the hull.
 func NewTable(eps, delta []float64) *Discrete {
 	type point struct{ t, l, d float64 }
 	hull := []point{{0, math.Inf(-1), 1}}

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Orders are the orders at which conversions are tried: dense below 11, all integers to 256,
+// Orders returns the orders at which conversions are tried: dense below 11, all integers to 256,
 // geometric beyond. The caller must not change them.
 func Orders() []float64 { return orders() }
 
@@ -41,7 +41,7 @@ func Epsilon(order, rdp, delta float64) float64 {
 	return math.Max(0, eps+4e-16*(math.Abs(eps)+rdp+40/(order-1)))
 }
 
-// Delta is the same conversion solved for δ.
+// Delta returns the same conversion solved for δ.
 func Delta(order, rdp, eps float64) float64 {
 	if !(rdp >= 0) {
 		return 1

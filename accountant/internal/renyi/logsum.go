@@ -43,7 +43,7 @@ func (l *LogSum) Add(t float64) {
 	}
 }
 
-// Value is the logarithm of the sum.
+// Value returns the logarithm of the sum.
 func (l *LogSum) Value() float64 {
 	if !l.any {
 		return math.Inf(-1)

@@ -2,9 +2,9 @@ package renyi
 
 import "math"
 
-// Glued is the divergence of the glued curve of a Gaussian of effect mu on a sample of rate q: with
-// u = r − 1 ≥ 0 above loss zero and its mirror image below, the moment minus one is ∫ φ(x)·((1+u)^α
-// + (1+u)^{1−α} − 2 − u) dx over x > μ/2, an integrand that is never negative.
+// Glued returns the divergence of the glued curve of a Gaussian of effect mu on a sample of rate q:
+// with u = r − 1 ≥ 0 above loss zero and its mirror image below, the moment minus one is ∫
+// φ(x)·((1+u)^α + (1+u)^{1−α} − 2 − u) dx over x > μ/2, an integrand that is never negative.
 func Glued(q, mu, order float64) float64 {
 	const points = 8
 	width := min(0.5, 1.5/mu)

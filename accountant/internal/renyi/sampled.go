@@ -2,8 +2,8 @@ package renyi
 
 import "math"
 
-// SampledGaussian is the Rényi divergence D_α((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)), the larger of the two
-// directions (Mironov, Talwar and Zhang 2019, Theorem 5), rounded outward.
+// SampledGaussian returns the Rényi divergence D_α((1−q)N(0,1)+qN(μ,1) ‖ N(0,1)), the larger of
+// the two directions (Mironov, Talwar and Zhang 2019, Theorem 5), rounded outward.
 func SampledGaussian(q, mu, order float64) float64 {
 	if order == math.Floor(order) && order <= 1<<20 {
 		return sampledInteger(q, mu, order)

@@ -13,12 +13,20 @@ import (
 )
 
 func main() {
-	part := flag.String("part", "", "which file to write: gemm, pack, thin, vector, noise or aes")
+	part := flag.String("part", "", "which file to write: gemm, pack, thin, vector, noise, aes or neon")
+	from := flag.String("from", "", "neon: the assembly of amd64 to translate")
 	parts := map[string]func(){
 		"gemm": gemm, "pack": pack, "vector": vector, "thin": thin, "noise": noise,
 		"aes": aes,
 	}
-	flag.Parse()
+	if flag.Parse(); *part == "neon" { // avo knows no other processor, but has the flags
+		named := func(name string) string { return flag.Lookup(name).Value.String() }
+		if err := neon(*from, named("out"), named("stubs"), named("pkg")); err != nil {
+			fmt.Fprintln(os.Stderr, "asmgen:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	write, ok := parts[*part]
 	if !ok {
 		fmt.Fprintf(os.Stderr, "asmgen: no part %q\n", *part)

@@ -29,6 +29,17 @@ func TestCheckedIn(t *testing.T) {
 	}
 }
 
+// TestCheckedInNEON is the same for arm64, whose kernels are translated from those of amd64.
+func TestCheckedInNEON(t *testing.T) {
+	dir := t.TempDir()
+	asm, stubs := filepath.Join(dir, "x.s"), filepath.Join(dir, "x.go")
+	if err := neon("../../vector_amd64.s", asm, stubs, "device"); err != nil {
+		t.Fatal(err)
+	}
+	same(t, asm, "../../neon_arm64.s")
+	same(t, stubs, "../../neon_arm64.go")
+}
+
 // same compares two files but for their first line, which holds the command that wrote them.
 func same(t *testing.T, fresh, kept string) {
 	t.Helper()

@@ -113,7 +113,7 @@ func emit(instruction any, operands ...any) {
 		case func(Op, Op, Op, Op):
 			f(ops[0], ops[1], ops[2], ops[3])
 		default:
-			panic("asmgen: an instruction with operands nobody thought of")
+			panic("asmgen: unsupported operands")
 		}
 	}
 }

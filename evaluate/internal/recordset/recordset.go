@@ -20,7 +20,7 @@ type Selection struct {
 // Schema is that of the data.
 func (r Selection) Schema() records.Schema { return r.Of.Schema() }
 
-// Len is the number of selected rows.
+// Len returns the number of selected rows.
 func (r Selection) Len() int { return len(r.Rows) }
 
 // Range reads some of the selected rows, in order.
@@ -35,7 +35,7 @@ func (r Selection) Gather(rows []int32, b *device.Batch) {
 	r.Of.Gather(picked, b)
 }
 
-// InSchema is the same records as their schema has them, since anybody may implement Data.
+// InSchema returns the same records as their schema has them, since anybody may implement Data.
 func InSchema(d records.Data) records.Data {
 	if some, ok := d.(Selection); ok {
 		return Selection{records.Clamped(some.Of), some.Rows}
@@ -62,7 +62,7 @@ func AtMost(d records.Data, most int, seed uint64) records.Data {
 	return Selection{d, Draw(rand.New(rand.NewPCG(seed, 0x726f7773)), d.Len(), most)}
 }
 
-// Labels are the labels of all records.
+// Labels returns the labels of all records.
 func Labels(d records.Data) []int32 {
 	const chunk = 4096
 	var b device.Batch

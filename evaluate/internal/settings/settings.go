@@ -14,10 +14,10 @@ type Setting struct {
 	value any
 }
 
-// Of is a setting of any range.
+// Of returns a setting of any range.
 func Of(field string, value any) Setting { return Setting{field, value} }
 
-// Part is a setting that lies in [0, 1].
+// Part returns a setting that lies in [0, 1].
 func Part(field string, v float64) Setting {
 	if v > 1 {
 		v = math.NaN()

@@ -49,6 +49,6 @@ func TestAccuracy(t *testing.T) {
 	}
 	got := images.Accuracy(data, func(b device.Batch, named []int32) { clear(named) })
 	if want := float64(zeros) / 1203; got != want {
-		t.Errorf("whoever always says 0 is right in %v, want %v", got, want)
+		t.Errorf("always answering 0 is right in %v, want %v", got, want)
 	}
 }

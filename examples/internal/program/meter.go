@@ -3,40 +3,57 @@ package program
 import (
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/seed7ba64551/privgen"
 )
 
-// Meter shows progress on one line of a terminal, which it writes again and again. Show is for
-// privgen.OnProgress.
+// Meter shows progress: on one line of a terminal, which it writes again and again, and in lines of
+// their own anywhere else. Show is for privgen.OnProgress.
 type Meter struct {
-	To io.Writer
-	// of the line; its operands are stage, step, steps in all, ε so far and time so far
-	Layout string
-	Every  time.Duration // shortest time between two lines; 0 for a tenth of a second
-	Erase  bool          // take the line away when a stage is over, instead of beginning another
+	To     io.Writer
+	Redraw bool          // write one line again and again, as a terminal can
+	Every  time.Duration // shortest time between two lines of a stage
 
-	last time.Time
+	stage string
+	first int       // step that the stage was first seen at
+	began time.Time // and when
+	last  time.Time // of a line
+}
+
+// NewMeter shows progress on standard error.
+func NewMeter() *Meter {
+	info, err := os.Stderr.Stat()
+	if err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		return &Meter{To: os.Stderr, Redraw: true, Every: 100 * time.Millisecond}
+	}
+	return &Meter{To: os.Stderr, Every: 5 * time.Second}
 }
 
 // Show writes the line, unless the last one is too fresh.
 func (m *Meter) Show(p privgen.Progress) {
-	every := m.Every
-	if every == 0 {
-		every = 100 * time.Millisecond
+	now := time.Now()
+	if p.Stage != m.stage {
+		m.stage, m.first, m.began, m.last = p.Stage, p.Step, now, time.Time{}
 	}
-	if p.Step < p.Of && time.Since(m.last) < every {
+	if p.Step < p.Of && now.Sub(m.last) < m.Every {
 		return
 	}
-	m.last = time.Now()
-	fmt.Fprintf(m.To, "\r"+m.Layout+"   ", p.Stage, p.Step, p.Of, p.Epsilon,
-		p.Elapsed.Round(time.Second))
+	m.last = now
+	line := fmt.Sprintf("%s: %d of %d", p.Stage, p.Step, p.Of)
+	if spent := now.Sub(m.began).Seconds(); spent > 0 && p.Step > m.first {
+		rate := float64(p.Step-m.first) / spent
+		left := time.Duration(float64(p.Of-p.Step) / rate * float64(time.Second))
+		line += fmt.Sprintf(", %.3g/s, %v left", rate, left.Round(time.Second))
+	}
+	line += fmt.Sprintf(", ε ≤ %.4g so far", p.Epsilon)
 	switch {
+	case !m.Redraw:
+		fmt.Fprintln(m.To, line)
 	case p.Step < p.Of:
-	case m.Erase:
-		fmt.Fprint(m.To, "\r\033[K")
+		fmt.Fprintf(m.To, "\r%s\033[K", line)
 	default:
-		fmt.Fprintln(m.To)
+		fmt.Fprintf(m.To, "\r%s\033[K\n", line)
 	}
 }

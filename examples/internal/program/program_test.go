@@ -2,11 +2,15 @@ package program_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,21 +20,82 @@ import (
 )
 
 func TestMeter(t *testing.T) {
+	for _, redraw := range []bool{false, true} {
+		var out bytes.Buffer
+		m := program.Meter{To: &out, Redraw: redraw, Every: time.Hour}
+		for step := 1; step <= 3; step++ {
+			m.Show(privgen.Progress{Stage: "training", Step: step, Of: 3, Epsilon: 0.5})
+		}
+		// the second came too soon; how fast the third was depends on the machine
+		got := regexp.MustCompile(`, [^ ]*/s, 0s left`).ReplaceAllString(out.String(), ", RATE")
+		want := "training: 1 of 3, ε ≤ 0.5 so far\ntraining: 3 of 3, RATE, ε ≤ 0.5 so far\n"
+		if redraw {
+			want = "\rtraining: 1 of 3, ε ≤ 0.5 so far\x1b[K\rtraining: 3 of 3, RATE, ε ≤ 0.5 so far\x1b[K\n"
+		}
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestHelpFitsTheScreen(t *testing.T) {
 	var out bytes.Buffer
-	m := program.Meter{To: &out, Layout: "%s %d/%d ε %.1f %v", Every: time.Hour}
-	for step := 1; step <= 3; step++ {
-		m.Show(privgen.Progress{Stage: "training", Step: step, Of: 3, Epsilon: 0.5,
-			Elapsed: 2100 * time.Millisecond})
+	f := program.NewFlags("x")
+	f.SetOutput(&out)
+	f.Int("n", 7, strings.Repeat("word ", 40))
+	f.Bool("quick", false, "leave something out")
+	if err := f.Parse([]string{"-h"}); !errors.Is(err, flag.ErrHelp) {
+		t.Fatalf("err = %v", err)
 	}
-	want := "\rtraining 1/3 ε 0.5 2s   \rtraining 3/3 ε 0.5 2s   \n" // the second came too soon
-	if out.String() != want {
-		t.Errorf("got %q, want %q", out.String(), want)
+	for line := range strings.Lines(out.String()) {
+		if len(line) > 101 {
+			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
 	}
-	out.Reset()
-	m = program.Meter{To: &out, Layout: "%s %[5]v", Erase: true}
-	m.Show(privgen.Progress{Stage: "training", Step: 3, Of: 3})
-	if want := "\rtraining 0s   \r\033[K"; out.String() != want {
-		t.Errorf("got %q, want %q", out.String(), want)
+	for _, words := range []string{"  -n int\n", "(default 7)\n",
+		"  -quick\n        leave something out\n"} {
+		if !strings.Contains(out.String(), words) {
+			t.Errorf("no %q in\n%s", words, &out)
+		}
+	}
+}
+
+// TestHelpIsNoError runs Main in a process of its own.
+func TestHelpIsNoError(t *testing.T) {
+	const env = "PRIVGEN_TEST_PROGRAM"
+	if args := os.Getenv(env); args != "" {
+		os.Args = strings.Fields(args)
+		program.Main("x", func(_ context.Context, args []string) error {
+			return program.NewFlags("x").Parse(args)
+		})
+		os.Exit(0)
+	}
+	for args, code := range map[string]int{"x -h": 0, "x -help": 0, "x": 0, "x -z": 1} {
+		c := exec.Command(os.Args[0], "-test.run=^TestHelpIsNoError$")
+		c.Env = append(os.Environ(), env+"="+args)
+		if c.Run(); c.ProcessState.ExitCode() != code {
+			t.Errorf("%s: exit code %d, want %d", args, c.ProcessState.ExitCode(), code)
+		}
+	}
+}
+
+// TestExamplesShareTheirFrame: no example writes carriage returns or makes flags by itself, so that
+// what is tested here holds for all of them.
+func TestExamplesShareTheirFrame(t *testing.T) {
+	files, err := filepath.Glob("../../*/*.go")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, own := range []string{`\r`, "flag.NewFlagSet", "flag.Parse()"} {
+			if strings.Contains(string(text), own) {
+				t.Errorf("%s has %s", file, own)
+			}
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 //go:generate go -C ../../../device/internal/asmgen run . -part noise -out ../../../mechanism/internal/sampler/noise_amd64.s -stubs ../../../mechanism/internal/sampler/noise_amd64.go -pkg sampler
 
-// Fastest is the best set of kernels for this machine.
+// Fastest returns the best set of kernels for this machine.
 func Fastest() *Kernels {
 	levels := Available()
 	return levels[len(levels)-1]

@@ -2,7 +2,7 @@
 
 package sampler
 
-// Fastest is the best set of kernels for this machine.
+// Fastest returns the best set of kernels for this machine.
 func Fastest() *Kernels { return portable() }
 
 // Available lists the sets of kernels that this machine can run, slowest first.

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// UniformBelow is a uniform whole number of [0,n), exactly.
+// UniformBelow returns a uniform whole number of [0,n), exactly.
 // Source: Lemire 2019.
 func UniformBelow(n uint64, src entropy.Bits) uint64 {
 	hi, lo := bits.Mul64(src.Uint64(), n)

@@ -1,0 +1,33 @@
+package accountant
+
+import (
+	"fmt"
+	"math"
+)
+
+// OneRow is what the guarantee implies for a single row, where a unit may have several
+// (RowsPerUnit) and others of the same unit stay: a row that changes, comes or goes.
+//
+// Such a row replaces one unit's rows by others. Under replace-one that is what the guarantee is
+// about. Under add-or-remove-one it is to take the unit away and to put it back, and two steps of
+// (ε, δ) are one of (2ε, (1+e^ε)δ). A unit's only row is the unit itself.
+//
+// Source: Dwork and Roth, "The Algorithmic Foundations of Differential Privacy", 2014, on group
+// privacy; the step is written out here for two.
+func (g Guarantee) OneRow() (epsilon, delta float64) {
+	if g.Relation == ReplaceOne {
+		return g.Epsilon, g.Delta
+	}
+	return 2 * g.Epsilon, min(math.Nextafter((1+math.Exp(g.Epsilon))*g.Delta*(1+0x1p-50), 2), 1)
+}
+
+// Units says whom the guarantee protects, and where that is one with several rows, what it implies
+// for one row.
+func (g Guarantee) Units() string {
+	if g.RowsPerUnit == 0 {
+		return "one " + g.Unit
+	}
+	eps, delta := g.OneRow()
+	return fmt.Sprintf("one %s with all rows, of which at most %d are read; for one row of a %s who has "+
+		"others ε = %s, δ = %.3g", g.Unit, g.RowsPerUnit, g.Unit, roundUp(eps), delta)
+}

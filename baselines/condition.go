@@ -1,0 +1,143 @@
+package baselines
+
+import (
+	"slices"
+
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// conditional is a sampler that can be conditioned on items.
+type conditional interface {
+	sampler
+	// given is the sampler of sets that have some items, and none of others, with the probability of
+	// such sets; nil where that is zero.
+	given(have, lack map[uint32]bool) (sampler, float64)
+}
+
+// Condition conditions the model on the items that sets have to have, and on those that they may
+// not have where no set is cut: of a longer set, which is cut after it was drawn, an item may go
+// that the cut one lacks.
+func (m *model) Condition(list []records.Constraint) (synth.Model, []int, float64) {
+	s, ok := m.sampler.(conditional)
+	if !ok {
+		return m, nil, 1
+	}
+	have, lack := map[uint32]bool{}, map[uint32]bool{}
+	var met []int
+	for i, c := range list {
+		items, there := c.Items()
+		into := have
+		if !there {
+			if into = lack; m.cuts() {
+				continue
+			}
+		}
+		for _, item := range items {
+			into[item] = true
+		}
+		met = append(met, i)
+	}
+	if len(met) == 0 {
+		return m, nil, 1
+	}
+	for item := range have {
+		if lack[item] {
+			return m, met, 0
+		}
+	}
+	given, probability := s.given(have, lack)
+	if probability == 0 {
+		return m, met, 0
+	}
+	return &model{schema: m.schema, sampler: given}, met, probability
+}
+
+// cuts reports whether a set may be drawn that is longer than the schema allows.
+func (m *model) cuts() bool { return m.schema.MaxItems() < m.schema.Dim() }
+
+// given fixes the items.
+func (p independentItems) given(have, lack map[uint32]bool) (sampler, float64) {
+	out, probability := slices.Clone(p), 1.0
+	for item := range out {
+		q := min(max(p[item], 0), 1)
+		switch {
+		case have[uint32(item)]:
+			out[item] = 1
+			probability *= q
+		case lack[uint32(item)]:
+			out[item] = 0
+			probability *= 1 - q
+		}
+	}
+	return out, probability
+}
+
+// given passes probabilities of what is wanted below a branch up the tree: branches come after
+// their parents, so that the last ones know their own first. What is left is a tree again, whose
+// branches grow with the probabilities that Bayes' rule gives them.
+func (t branches) given(have, lack map[uint32]bool) (sampler, float64) {
+	type below struct{ with, without float64 } // of what is wanted, the item being in the set or not
+	wanted := make([]below, len(t))
+	for k := range wanted {
+		wanted[k] = below{1, 1}
+	}
+	out, probability := slices.Clone(t), 1.0
+	for k := len(t) - 1; k >= 0; k-- {
+		b, w := t[k], wanted[k]
+		if have[b.item] {
+			w.without = 0
+		}
+		if lack[b.item] {
+			w.with = 0
+		}
+		// mix is the probability of what is wanted from here on, and that the item is in the set given
+		// it.
+		mix := func(p float64) (total, in float64) {
+			p = min(max(p, 0), 1)
+			total = p*w.with + (1-p)*w.without
+			if total > 0 {
+				in = p * w.with / total
+			}
+			return total, in
+		}
+		var yes, no float64
+		yes, out[k].with = mix(b.with)
+		no, out[k].without = mix(b.without)
+		if b.parent < 0 {
+			probability *= no
+			continue
+		}
+		wanted[b.parent].with *= yes
+		wanted[b.parent].without *= no
+	}
+	return out, probability
+}
+
+// given keeps the sets of the domain that have what is wanted.
+func (d *domainWeights) given(have, lack map[uint32]bool) (sampler, float64) {
+	all, part := 0.0, 0.0
+	w := &weights{domain: d.weights.domain, p: slices.Clone(d.weights.p)}
+	for i, set := range d.weights.domain {
+		all += w.p[i]
+		found := 0
+		for _, item := range set {
+			if have[item] {
+				found++
+			}
+			if lack[item] {
+				found = -1
+				break
+			}
+		}
+		if found != len(have) {
+			w.p[i] = 0
+		}
+		part += w.p[i]
+	}
+	if part == 0 {
+		return d, 0
+	}
+	w.sum()
+	return &domainWeights{mwem: d.mwem, weights: w}, part / all
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/privacytest"
+)
+
+type auditJob struct {
+	*app
+	canaries   int
+	falseAlarm float64
+	samples    int
+	seed       uint64
+}
+
+func newAudit(a *app) *cobra.Command {
+	j := &auditJob{app: a}
+	c := &cobra.Command{
+		Use:     "audit PLAN",
+		GroupID: "trust",
+		Short:   "Test a plan's claim on made-up data",
+		Long: "Audit carries a plan out on made-up records, the canaries, each of which is there with " +
+			"probability\none half, and guesses from the synthetic records which were. How often it " +
+			"guesses right proves a\nlower bound of ε (Steinke, Nasr and Jagielski 2023). A bound above " +
+			"the plan's ε contradicts the\nclaim" + fmt.Sprintf(
+			" and ends with exit code %d; a bound below it proves nothing.\n\n", exitRefuted) +
+			"No real record is read and no ledger is needed.",
+		Example:           "  privgen audit plan.json --canaries 500",
+		Args:              arguments("PLAN"),
+		ValidArgsFunction: files("json"),
+		RunE: a.action(func(c *cobra.Command, args []string) error {
+			return j.run(c.Context(), args[0])
+		}),
+	}
+	f := c.Flags()
+	f.IntVar(&j.canaries, "canaries", 300, "`number` of made-up records")
+	f.IntVar(&j.samples, "samples", 5000, "`number` of synthetic records that are looked at")
+	f.Float64Var(&j.falseAlarm, "false-alarm", 0.01, "`probability` that the bound is wrong")
+	f.Uint64Var(&j.seed, "seed", 1, "of the made-up records; the noise has no seed")
+	return c
+}
+
+// auditResult is what --json prints.
+type auditResult struct {
+	Plan       string  `json:"plan_file"`
+	Canaries   int     `json:"canaries"`
+	Guesses    int     `json:"guesses"`
+	Correct    int     `json:"correct"`
+	Bound      float64 `json:"epsilon_lower_bound"`
+	Claimed    float64 `json:"epsilon_claimed"`
+	Delta      float64 `json:"delta"`
+	FalseAlarm float64 `json:"false_alarm"`
+	Refuted    bool    `json:"refuted"`
+}
+
+func (j *auditJob) run(ctx context.Context, path string) error {
+	switch {
+	case j.canaries < 10:
+		return usagef("--canaries: %d: want at least 10", j.canaries)
+	case j.samples < 100:
+		return usagef("--samples: %d: want at least 100", j.samples)
+	case !(j.falseAlarm > 0 && j.falseAlarm < 1):
+		return usagef("--false-alarm: %g: want a probability", j.falseAlarm)
+	}
+	p, err := openPlan(path)
+	if err != nil {
+		return err
+	}
+	if p.Budget().Relation != accountant.AddOrRemoveOne {
+		return inputf("%s: this audit plants and removes records: want a plan under %v, not %v", path,
+			accountant.AddOrRemoveOne, p.Budget().Relation)
+	}
+	r, err := j.audit(ctx, p, p.Total().Upper)
+	if err != nil {
+		return err
+	}
+	r.Plan = path
+	err = j.result(r, func() string {
+		return fmt.Sprintf("audit of %s on %d made-up records\n"+
+			"  guessed right   %d of %d\n"+
+			"  proven          ε ≥ %.4g, wrong with probability at most %g\n"+
+			"  claimed         ε ≤ %.4g at δ = %g\n"+
+			"  verdict         %s", path, r.Canaries, r.Correct, r.Guesses, r.Bound, r.FalseAlarm,
+			r.Claimed, r.Delta, verdict(r.Refuted))
+	})
+	if err == nil && r.Refuted {
+		return fmt.Errorf("%s: ε ≥ %.4g is proven, ε ≤ %.4g is claimed: %w", path, r.Bound, r.Claimed,
+			errRefuted)
+	}
+	return err
+}
+
+func verdict(refuted bool) string {
+	if refuted {
+		return "the claim is false"
+	}
+	return "nothing contradicts the claim, which proves nothing"
+}
+
+// audit trains once and guesses.
+func (j *auditJob) audit(ctx context.Context, p privgen.Plan, claimed float64) (r auditResult,
+	err error) {
+	rng := rand.New(rand.NewPCG(j.seed, 0x63616e617279))
+	canaries, err := madeUp(p.Schema(), j.canaries, rng)
+	if err != nil {
+		return r, err
+	}
+	meter := j.meter()
+	defer meter.end()
+	failed := error(nil)
+	one := privacytest.OneRun{Canaries: j.canaries, Guesses: j.canaries / 3,
+		Delta: p.Budget().Delta, FalseAlarm: j.falseAlarm,
+		Train: func(planted []bool) ([]float64, error) {
+			var scores []float64
+			scores, failed = j.train(ctx, p, canaries, planted, rng, meter)
+			return scores, failed
+		}}
+	defer func() {
+		switch stop := recover().(type) {
+		case nil:
+		case stopped:
+			if err = failed; err == nil {
+				err = stop
+			}
+		default:
+			panic(stop)
+		}
+	}()
+	a := one.Audit(auditor{})
+	return auditResult{Canaries: j.canaries, Guesses: a.Guesses, Correct: a.Correct, Bound: a.Epsilon,
+		Claimed: claimed, Delta: p.Budget().Delta, FalseAlarm: j.falseAlarm,
+		Refuted: a.Epsilon > claimed}, nil
+}
+
+// auditor is what an audit reports its failures to: here, to its caller.
+type auditor struct{ testing.TB }
+
+// stopped ends an audit.
+type stopped struct{ error }
+
+func (auditor) Helper() {}
+
+func (auditor) Fatalf(format string, args ...any) { panic(stopped{fmt.Errorf(format, args...)}) }

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+type compareJob struct {
+	*app
+	in       layout
+	where    where
+	holdout  string
+	settings report.Settings
+	workers  int
+	out      string
+}
+
+func newCompare(a *app) *cobra.Command {
+	j := &compareJob{app: a}
+	c := &cobra.Command{
+		Use:     "compare RECORDS PLAN...",
+		GroupID: "work",
+		Short:   "Fit several plans on one ledger and report on them side by side",
+		Long: "Compare fits every plan to the same private records on one ledger, which must have room " +
+			"for all\nof them together: nothing is spent unless it has. It writes a generator, a " +
+			"checkpoint and a report\nfor each plan into a folder, and a page and JSON that set them side " +
+			"by side with held-out real\nrecords, a majority and independent columns. After an " +
+			"interruption the same command goes on.\n\nThe reports are not private. To choose a system " +
+			"by them is a release of its own, which no ε covers.",
+		Example: "  privgen ledger create people --epsilon 2\n" +
+			"  privgen compare people.csv merf.json gan.json --ledger people --holdout others.csv -o out",
+		Args:              cobra.MinimumNArgs(2),
+		ValidArgsFunction: files("json", "csv", "gz", "jsonl", "parquet", "npz"),
+		RunE: a.action(func(c *cobra.Command, args []string) error {
+			return j.run(c.Context(), args[0], args[1:])
+		}),
+	}
+	f := c.Flags()
+	j.where.flags(c)
+	f.MarkHidden("new-ledger") // the budget of one plan would not do
+	j.in.flags(f)
+	f.StringVar(&j.holdout, "holdout", "", "`file` of real records that no generator has seen")
+	f.IntVar(&j.settings.Rows, "rows", 0, "`number` of records of each kind to compare; 0 for 50,000")
+	f.IntVar(&j.settings.Train, "train", 0,
+		"`number` of records of each kind to train classifiers on; 0 for 10,000")
+	f.Uint64Var(&j.settings.Seed, "seed", 0, "of draws of records and groups")
+	f.IntVar(&j.workers, "workers", 0, "processor `cores` to use; 0 for all")
+	f.StringVarP(&j.out, "out", "o", "", "`folder` for what is written")
+	c.MarkFlagRequired("out")
+	return c
+}
+
+// entrant is one plan of a comparison.
+type entrant struct {
+	name string
+	plan privgen.Plan
+	gen  *privgen.Generator
+	page *report.Report
+}
+
+// comparison is what --json prints, and what compare.json holds.
+type comparison struct {
+	Caveat    string               `json:"caveat"`
+	Ledger    string               `json:"ledger"`
+	Guarantee accountant.Guarantee `json:"guarantee"` // of all generators together
+	Systems   []compared           `json:"systems"`
+	// by the names of figures; of held-out real records, or of classifiers trained on real ones
+	HeldOut  map[string]report.Number `json:"held_out"`
+	Majority report.Number            `json:"majority_accuracy"`
+	// accuracy of a classifier trained on real records whose columns were shuffled apart
+	Independent report.Number `json:"independent_columns_accuracy"`
+}
+
+type compared struct {
+	Name      string                   `json:"name"`
+	System    string                   `json:"system"`
+	Epsilon   float64                  `json:"plan_epsilon"`
+	Generator string                   `json:"generator_file"`
+	Report    string                   `json:"report_file"`
+	Figures   map[string]report.Number `json:"figures"`
+}
+
+func (j *compareJob) run(ctx context.Context, path string, plans []string) error {
+	list, err := entrants(plans)
+	if err != nil {
+		return err
+	}
+	s := list[0].plan.Schema()
+	data, err := j.read(path, j.in, s)
+	if err != nil {
+		return err
+	}
+	var held records.Data
+	if j.holdout != "" {
+		if held, err = j.read(j.holdout, j.in, s); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(j.out, 0o755); err != nil {
+		return err
+	}
+	j.warnStrays(data)
+	j.where.make = false
+	ledger, err := j.where.use(j.app, ctx, accountant.Budget{})
+	if err != nil {
+		return err
+	}
+	defer ledger.Close()
+	if err := j.fit(ctx, ledger, data, list); err != nil {
+		return err
+	}
+	for i := range list {
+		if err := j.judge(ctx, &list[i], data, held); err != nil {
+			return err
+		}
+	}
+	return j.finish(ledger, list)
+}
+
+// entrants are the plans, named by their files.
+func entrants(files []string) (list []entrant, err error) {
+	seen := map[string]bool{}
+	for _, file := range files {
+		e := entrant{name: strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))}
+		if e.plan, err = openPlan(file); err != nil {
+			return nil, err
+		}
+		if seen[e.name] {
+			return nil, usagef("%s: another plan is called %q too: want file names that differ", file,
+				e.name)
+		}
+		if seen[e.name] = true; !e.plan.Schema().Equal(list0(list, e).plan.Schema()) {
+			return nil, inputf("%s: its schema is not that of %s", file, files[0])
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+func list0(list []entrant, e entrant) entrant {
+	if len(list) == 0 {
+		return e
+	}
+	return list[0]
+}
+
+func (j *compareJob) path(name string) string { return filepath.Join(j.out, name) }
+
+// fit makes all generators, if the ledger has room for all that are not reserved yet.
+func (j *compareJob) fit(ctx context.Context, ledger *accountant.Ledger, data records.Data,
+	list []entrant) error {
+	var stages []synth.Stage
+	for _, e := range list {
+		if !exists(j.path(e.name + ".gen.ckpt")) {
+			stages = append(stages, e.plan.Stages()...)
+		}
+	}
+	if len(stages) > 0 {
+		if err := ledger.Affords(synth.Total(stages...)); err != nil {
+			return fmt.Errorf("all plans together: %w", err)
+		}
+	}
+	for i := range list {
+		e := &list[i]
+		meter := j.meter()
+		opts := []privgen.Option{privgen.OnProgress(meter.show),
+			privgen.Checkpoint(j.path(e.name + ".gen.ckpt"))}
+		if j.workers > 0 {
+			opts = append(opts, privgen.On(device.CPUWith(j.workers)))
+		}
+		gen, err := e.plan.FitOn(ctx, ledger, data, opts...)
+		meter.end()
+		if gen == nil && err != nil {
+			return err
+		}
+		if err := writeGenerator(gen, j.path(e.name+".gen"), err); err != nil {
+			return err
+		}
+		e.gen = gen
+	}
+	return nil
+}
+
+// judge writes the report on one generator.
+func (j *compareJob) judge(ctx context.Context, e *entrant, real, held records.Data) (err error) {
+	in := report.Input{Title: e.name, Generator: e.gen, Plan: e.plan, Real: real, HeldOut: held}
+	if e.page, err = report.Compute(ctx, in, j.settings); err != nil {
+		return fmt.Errorf("%s: %w", e.name, err)
+	}
+	return j.save(j.path(e.name+".html"), e.page.WriteHTML)
+}
+
+func (j *compareJob) finish(ledger *accountant.Ledger, list []entrant) error {
+	out := comparison{Caveat: report.Caveat, Ledger: j.where.ledger, Guarantee: ledger.Guarantee(),
+		HeldOut: map[string]report.Number{}, Majority: none, Independent: none}
+	for _, e := range list {
+		c := compared{Name: e.name, System: e.plan.System(), Epsilon: e.plan.Total().Upper,
+			Generator: j.path(e.name + ".gen"), Report: j.path(e.name + ".html"),
+			Figures: map[string]report.Number{}}
+		for _, f := range figures {
+			synthetic, held := f.of(e.page)
+			if !synthetic.IsNone() {
+				c.Figures[f.key] = synthetic
+			}
+			if !held.IsNone() {
+				out.HeldOut[f.key] = held
+			}
+		}
+		if k := e.page.Classifiers; k != nil {
+			out.Majority, out.Independent = k.Majority.Accuracy, k.Independent.Accuracy
+		}
+		out.Systems = append(out.Systems, c)
+	}
+	if err := j.save(j.path("compare.json"), out.writeJSON); err != nil {
+		return err
+	}
+	if err := j.save(j.path("compare.html"), out.writeHTML); err != nil {
+		return err
+	}
+	return j.result(out, func() string { return j.path("compare.html") + "\n" + out.text() })
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/report"
+)
+
+//go:embed compare.html.tmpl
+var comparePage string
+
+// rows are the figures as a table: a line for each figure, a column for each system.
+func (c comparison) rows() [][]string {
+	head := []string{""}
+	for _, s := range c.Systems {
+		head = append(head, s.Name)
+	}
+	rows := [][]string{append(head, "held-out real")}
+	for _, f := range figures {
+		row, found := []string{f.name}, false
+		for _, s := range c.Systems {
+			n, ok := s.Figures[f.key]
+			if !ok {
+				n = none
+			}
+			row, found = append(row, digits(n)), found || ok
+		}
+		held, ok := c.HeldOut[f.key]
+		if !ok {
+			held = none
+		}
+		if row = append(row, digits(held)); found {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func (c comparison) text() string {
+	var b strings.Builder
+	table(&b, c.rows())
+	if !c.Majority.IsNone() {
+		fmt.Fprintf(&b, "accuracy of the majority %s, of independent columns %s\n", digits(c.Majority),
+			digits(c.Independent))
+	}
+	fmt.Fprintf(&b, "all on the ledger %q: ε ≤ %.4g at δ = %g together\n\n%s", c.Ledger,
+		c.Guarantee.Epsilon, c.Guarantee.Delta, c.Caveat)
+	return b.String()
+}
+
+func (c comparison) writeJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(c)
+}
+
+// writeHTML writes a page without scripts, with links to the reports beside it.
+func (c comparison) writeHTML(w io.Writer) error {
+	page, err := template.New("compare").Funcs(template.FuncMap{
+		"base": filepath.Base, "digits": digits, "none": report.Number.IsNone,
+	}).Parse(comparePage)
+	if err != nil {
+		return err
+	}
+	rows := c.rows()
+	return page.Execute(w, struct {
+		comparison
+		Head []string
+		Rows [][]string
+	}{c, rows[0], rows[1:]})
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fitAnswer is what is asked of a fit's JSON.
+type fitAnswer struct {
+	Guarantee struct {
+		Epsilon float64 `json:"epsilon"`
+		Entries []struct {
+			Reserved int `json:"reserved"`
+		} `json:"entries"`
+	} `json:"guarantee"`
+}
+
+func decode[T any](t *testing.T, text string) (out T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return out
+}
+
+// TestKilledFitGoesOn kills a fit again and again; the same command finishes it, and pays once.
+func TestKilledFitGoesOn(t *testing.T) {
+	s := withPlan(t, "--system", "gan")
+	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
+		"people.gen", "--json"}
+	kills := 0
+	for delay := 100 * time.Millisecond; kills < 4; delay += 150 * time.Millisecond {
+		c := s.command(fit...)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for !exists(s.path("people.gen.ckpt")) && c.ProcessState == nil {
+			time.Sleep(5 * time.Millisecond)
+		}
+		time.Sleep(delay)
+		c.Process.Kill()
+		if c.Wait() == nil {
+			break // it was faster
+		}
+		kills++
+		if exists(s.path("people.gen")) {
+			t.Fatal("a killed run left a generator")
+		}
+	}
+	if kills == 0 {
+		t.Fatal("no run was killed")
+	}
+	killed := decode[fitAnswer](t, s.run(0, fit...).stdout)
+
+	other := withPlan(t, "--system", "gan")
+	whole := decode[fitAnswer](t, other.run(0, fit...).stdout)
+	if killed.Guarantee.Epsilon != whole.Guarantee.Epsilon {
+		t.Errorf("ε = %v after %d kills, %v without", killed.Guarantee.Epsilon, kills,
+			whole.Guarantee.Epsilon)
+	}
+	if a, b := killed.Guarantee.Entries, whole.Guarantee.Entries; len(a) != len(b) {
+		t.Errorf("%d lines on the ledger, want %d", len(a), len(b))
+	}
+	// the finished run's command writes the same generator again, and spends nothing
+	draw := []string{"sample", "people.gen", "-n", "200", "--seed", "1"}
+	before := s.run(0, draw...).stdout
+	if err := os.Remove(s.path("people.gen")); err != nil {
+		t.Fatal(err)
+	}
+	again := decode[fitAnswer](t, s.run(0, fit...).stdout)
+	if again.Guarantee.Epsilon != whole.Guarantee.Epsilon {
+		t.Errorf("the same command after the end brings ε to %v", again.Guarantee.Epsilon)
+	}
+	if s.run(0, draw...).stdout != before {
+		t.Error("the same command after the end makes another generator")
+	}
+}
+
+// TestInterruptedFit: an interrupt ends a run between two steps, with a code of its own.
+func TestInterruptedFit(t *testing.T) {
+	s := withPlan(t, "--system", "gan")
+	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
+		"people.gen"}
+	var stderr strings.Builder
+	c := s.command(fit...)
+	c.Stderr = &stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for !exists(s.path("people.gen.ckpt")) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	c.Process.Signal(os.Interrupt)
+	if e := finish(t, c.Wait(), c); e.code != exitCancelled {
+		t.Fatalf("exit code %d, want %d: %s", e.code, exitCancelled, stderr.String())
+	}
+	if !strings.Contains(stderr.String(), "people.gen.ckpt") {
+		t.Errorf("the checkpoint is not named: %s", stderr.String())
+	}
+	s.run(0, fit...)
+}
+
+// TestTwoFitsAtOnce: a budget for one of two fits pays for one of them.
+func TestTwoFitsAtOnce(t *testing.T) {
+	for _, place := range []string{"ledgers", "sqlite:ledgers.db"} {
+		t.Run(place, func(t *testing.T) {
+			s := withShortPlan(t)
+			codes := make([]int, 3)
+			var wait sync.WaitGroup
+			for i := range codes {
+				wait.Go(func() {
+					c := s.command("fit", "plan.json", "people.csv", "--store", place, "--ledger", "people",
+						"--new-ledger", "-o", []string{"a.gen", "b.gen", "c.gen"}[i])
+					c.Run()
+					codes[i] = c.ProcessState.ExitCode()
+				})
+			}
+			wait.Wait()
+			done, refused := 0, 0
+			for _, code := range codes {
+				switch code {
+				case exitOK:
+					done++
+				case exitBudget:
+					refused++
+				}
+			}
+			if done != 1 || refused != 2 {
+				t.Fatalf("exit codes %v, want one 0 and two %d", codes, exitBudget)
+			}
+			e := s.run(0, "ledger", "verify", "people", "--store", place, "--json")
+			if r := decode[verifyResult](t, e.stdout); !r.Within || r.Spent.Upper > 1 {
+				t.Errorf("the ledger says %+v", r)
+			}
+		})
+	}
+}
+
+// TestOneCheckpointOneRun: a second process on the same checkpoint is turned away.
+func TestOneCheckpointOneRun(t *testing.T) {
+	s := withPlan(t, "--system", "gan")
+	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
+		"people.gen"}
+	first := s.command(fit...)
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for !exists(s.path("people.gen.ckpt")) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	s.oneLine(s.run(exitTaken, fit...), "another run uses the checkpoint")
+	if e := finish(t, first.Wait(), first); e.code != 0 {
+		t.Errorf("the first run ends with %d", e.code)
+	}
+}

@@ -1,0 +1,11 @@
+// Command privgen makes private synthetic data without a line of Go.
+//
+//	privgen draft sample.csv --public --label income -o schema.json
+//	privgen plan schema.json --epsilon 1 --records 30000 -o plan.json
+//	privgen fit plan.json people.csv --ledger people --new-ledger -o people.gen
+//	privgen sample people.gen -n 30000 -o synthetic.csv
+//	privgen report people.gen people.csv --holdout others.csv -o report.html
+//
+// Everything that costs privacy is reserved on a ledger that outlives the process; everything that
+// is printed about records themselves says that it is not private. docs/command.md is the manual.
+package main

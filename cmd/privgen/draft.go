@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+type draftJob struct {
+	*app
+	in         layout
+	where      where
+	isPublic   bool
+	public     draft.Public
+	candidates string
+	budget     accountant.Budget
+	out        string
+}
+
+func newDraft(a *app) *cobra.Command {
+	j := &draftJob{app: a}
+	c := &cobra.Command{
+		Use:     "draft RECORDS",
+		GroupID: "work",
+		Short:   "Draft a schema: the columns of a table, their bounds and their levels",
+		Long: "Draft writes a schema for a person to review: it is public, and everything that is " +
+			"learnt about\nrecords is clamped into it.\n\n" +
+			"With --public, bounds and levels are copied from RECORDS, which must be public: rows made " +
+			"by\nhand, or published before. With --candidates, RECORDS are private; the candidates are a " +
+			"schema\nas wide as it has to be, which is narrowed at a price that the ledger pays.",
+		Example: "  privgen draft sample.csv --public --label income -o schema.json\n" +
+			"  privgen draft people.csv --candidates wide.json --epsilon 0.1 --ledger people \\\n" +
+			"    -o schema.json",
+		Args:              arguments("RECORDS"),
+		ValidArgsFunction: files("csv", "tsv", "gz", "jsonl", "parquet"),
+		RunE: a.action(func(c *cobra.Command, args []string) error {
+			return j.run(c.Context(), args[0])
+		}),
+	}
+	f := c.Flags()
+	f.BoolVar(&j.isPublic, "public", false, "the records are public: copy bounds and levels from them")
+	f.StringVar(&j.public.Label, "label", "", "public: `column` of the class")
+	f.StringVar(&j.public.Target, "target", "", "public: `column` of a number to be predicted")
+	f.StringSliceVar(&j.public.Skip, "skip", nil, "public: `columns` to leave out, such as identifiers")
+	f.IntVar(&j.public.MaxLevels, "max-levels", 100, "public: most `levels` of a column of texts")
+	f.StringVar(&j.candidates, "candidates", "", "private: schema `file` to be narrowed")
+	budgetFlags(f, &j.budget, 0.1, 1e-6)
+	j.where.flags(c)
+	j.in.flags(f)
+	f.StringVarP(&j.out, "out", "o", stdio, "schema `file` to write; - for standard output")
+	c.MarkFlagFilename("candidates", "json")
+	c.MarkFlagsMutuallyExclusive("public", "candidates")
+	c.MarkFlagsOneRequired("public", "candidates")
+	return c
+}
+
+func (j *draftJob) run(ctx context.Context, path string) error {
+	if j.asJSON && j.out == stdio {
+		return usagef("--json: want --out, since standard output holds the schema")
+	}
+	if j.isPublic {
+		return j.fromPublic(path)
+	}
+	return j.fromPrivate(ctx, path)
+}
+
+// draftResult is what --json prints.
+type draftResult struct {
+	Schema  string `json:"schema_file"`
+	Columns int    `json:"columns"`
+	Classes int    `json:"classes"`
+	Priced  bool   `json:"priced"`
+	Ledger  string `json:"ledger,omitempty"`
+	// of everything on the ledger; nil for a public draft
+	Guarantee *accountant.Guarantee `json:"guarantee,omitempty"`
+}
+
+func (j *draftJob) fromPublic(path string) error {
+	if format, err := j.in.of(path, records.Schema{}); err != nil {
+		return err
+	} else if format != "csv" {
+		return usagef("--public reads CSV files, not %s", format)
+	}
+	layout, err := j.in.csv()
+	if err != nil {
+		return err
+	}
+	in, closeIn, err := j.open(path)
+	if err != nil {
+		return err
+	}
+	defer closeIn()
+	s, err := draft.FromPublic(in, layout, j.public)
+	if err != nil {
+		return located(path, err)
+	}
+	j.note("bounds and levels were copied from %s: no guarantee holds for its rows. Review the "+
+		"schema, widen bounds to what can occur, and add levels that are missing", path)
+	return j.finish(s, draftResult{})
+}
+
+func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
+	if err := checkBudget(j.budget); err != nil {
+		return err
+	}
+	wide, err := openSchema(j.candidates)
+	if err != nil {
+		return err
+	}
+	plan, err := draft.Config{Candidates: wide, Budget: j.budget}.Plan()
+	if err != nil {
+		return err
+	}
+	data, err := j.read(path, j.in, wide)
+	if err != nil {
+		return err
+	}
+	if j.out != stdio {
+		if err := writable(j.out); err != nil {
+			return err
+		}
+	}
+	j.warnStrays(data)
+	ledger, err := j.where.use(j.app, ctx, j.budget)
+	if err != nil {
+		return err
+	}
+	defer ledger.Close()
+	d, err := draft.Fit(ctx, plan, data, ledger)
+	if err != nil {
+		return err
+	}
+	return j.finish(d.Schema, draftResult{Priced: true, Ledger: j.where.ledger,
+		Guarantee: &d.Guarantee})
+}
+
+// finish writes the schema and says so.
+func (j *draftJob) finish(s records.Schema, r draftResult) error {
+	err := j.save(j.out, func(w io.Writer) error { return records.WriteSchema(w, s) })
+	if err != nil || j.out == stdio {
+		return err
+	}
+	r.Schema, r.Columns, r.Classes = j.out, len(s.Columns()), s.Classes()
+	return j.result(r, func() string {
+		text := fmt.Sprintf("%s: %v", j.out, s)
+		if r.Priced {
+			text += fmt.Sprintf("\nledger %s: ε ≤ %.4g in all, at δ = %g", r.Ledger, r.Guarantee.Epsilon,
+				r.Guarantee.Delta)
+		}
+		return text
+	})
+}
+
+// openSchema reads a schema file; a file that is none says so.
+func openSchema(path string) (records.Schema, error) {
+	s, err := records.OpenSchema(path)
+	if err != nil {
+		return s, located(path, err)
+	}
+	return s, nil
+}

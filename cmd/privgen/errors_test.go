@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code int
+	}{
+		{fmt.Errorf("x: %w", accountant.ErrBudgetExceeded), exitBudget},
+		{&privgen.Interrupted{Checkpoint: "c", Err: context.Canceled}, exitCancelled},
+		{&privgen.Interrupted{Checkpoint: "c", Err: syscall.ENOSPC}, exitIO},
+		{&fs.PathError{Op: "write", Path: "-", Err: syscall.EPIPE}, exitPipe},
+		{fs.ErrInvalid, exitInternal},
+		{&fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}, exitIO},
+		{privgen.ErrTaken, exitTaken},
+		{accountant.ErrRolledBack, exitLedger},
+		{privgen.ErrNoise, exitNoise},
+		{privgen.ErrChecksum, exitInput},
+		{inputf("x"), exitInput},
+		{usagef("x"), exitUsage},
+		{errRefuted, exitRefuted},
+		{errors.New("x"), exitInternal},
+	} {
+		if code := exitCode(c.err); code != c.code {
+			t.Errorf("%v: exit code %d, want %d", c.err, code, c.code)
+		}
+	}
+	seen := map[int]bool{}
+	for _, c := range exitCodes {
+		if seen[c.Code] {
+			t.Errorf("code %d has two meanings", c.Code)
+		}
+		seen[c.Code] = true
+	}
+}
+
+func TestErrorsAreOneLine(t *testing.T) {
+	err := errors.Join(errors.New("a\x1b[2J"), errors.New("b\r"))
+	if got := oneLine(err); got != "a [2J; b" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestMistakes: each has one clear line and its code, and spends nothing.
+func TestMistakes(t *testing.T) {
+	s := withPlan(t)
+	s.write("none.csv", "")
+	s.write("other.csv", "height,weight\n170,60\n")
+	s.write("junk.gen", "not a generator")
+	s.write("wide.json", `{"kind": "table", "columns": [{"name": "age", "type": "numeric"}]}`)
+	fit := func(args ...string) []string {
+		return append([]string{"fit", "plan.json", "people.csv", "--ledger", "people", "-o", "x.gen"},
+			args...)
+	}
+	s.run(0, "ledger", "create", "people", "--epsilon", "0.5")
+	for _, c := range []struct {
+		code  int
+		words string
+		args  []string
+	}{
+		{exitUsage, "unknown command", []string{"fitt"}},
+		{exitUsage, "unknown flag", []string{"fit", "--eps", "1"}},
+		{exitUsage, "want PLAN and RECORDS", []string{"fit", "-o", "x.gen"}},
+		{exitUsage, "required flag", []string{"fit", "plan.json", "people.csv"}},
+		{exitUsage, "--ledger", []string{"fit", "plan.json", "people.csv", "-o", "x.gen"}},
+		{exitUsage, "--records", []string{"plan", "schema.json", "--records", "0"}},
+		{exitUsage, "--epsilon", []string{"plan", "schema.json", "--records", "9", "--epsilon", "-1"}},
+		{exitUsage, "--system", []string{"plan", "schema.json", "--records", "9", "--system", "x"}},
+		{exitUsage, "--progress", fit("--progress", "loud")},
+		{exitUsage, "--out", []string{"fit", "plan.json", "people.csv", "--ledger", "p", "-o", "-"}},
+		{exitInput, "age", []string{"fit", "plan.json", "other.csv", "--ledger", "people", "-o",
+			"x.gen"}},
+		{exitInput, "none.csv", []string{"fit", "plan.json", "none.csv", "--ledger", "people", "-o",
+			"x.gen"}},
+		{exitInput, "wide.json", []string{"plan", "wide.json", "--records", "100"}},
+		{exitInput, "plan.json", []string{"plan", "plan.json", "--records", "100"}},
+		{exitInput, "schema.json", []string{"fit", "schema.json", "people.csv", "--ledger", "people",
+			"-o", "x.gen"}},
+		{exitInput, "junk.gen", []string{"sample", "junk.gen", "-n", "3"}},
+		{exitInput, "nobody", []string{"ledger", "show", "nobody"}},
+		{exitInput, "exists", []string{"ledger", "create", "people"}},
+		{exitInput, "no ledger", []string{"fit", "plan.json", "people.csv", "--ledger", "typo", "-o",
+			"x.gen"}},
+		{exitBudget, "budget exceeded", fit()},
+		{exitIO, "missing.csv", []string{"fit", "plan.json", "missing.csv", "--ledger", "people", "-o",
+			"x.gen"}},
+		{exitIO, "no/where", []string{"fit", "plan.json", "people.csv", "--ledger", "people", "-o",
+			"no/where/x.gen"}},
+		{exitNoise, "noise", []string{"plan", "schema.json", "--records", "3", "--epsilon", "0.01"}},
+	} {
+		e := s.run(c.code, c.args...)
+		s.oneLine(e, c.words)
+		if e.stdout != "" {
+			t.Errorf("%v: standard output has %q", c.args, e.stdout)
+		}
+	}
+	left := decode[leftResult](t, s.run(0, "ledger", "left", "people", "--json").stdout)
+	if left.Spent.Upper != 0 {
+		t.Errorf("mistakes have spent ε = %v", left.Spent.Upper)
+	}
+}
+
+func TestErrorsAsJSON(t *testing.T) {
+	s := newSession(t)
+	e := s.run(exitInput, "ledger", "show", "nobody", "--json")
+	validate(t, "error", e.stderr)
+	if e.stdout != "" {
+		t.Errorf("standard output has %q", e.stdout)
+	}
+}
+
+// TestFullDiskOnStandardOutput writes to a device that is always full.
+func TestFullDiskOnStandardOutput(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full here")
+	}
+	defer full.Close()
+	s := fitted(t)
+	for _, args := range [][]string{{"sample", "people.gen", "-n", "5000"},
+		{"guarantee", "people.gen"},
+		{"ledger", "show", "people"}, {"plan", "schema.json", "--records", "3000"}} {
+		c := s.command(args...)
+		var stderr strings.Builder
+		c.Stdout, c.Stderr = full, &stderr
+		e := finish(t, c.Run(), c)
+		if e.stderr = stderr.String(); e.code != exitIO {
+			t.Errorf("%v: exit code %d, want %d", args, e.code, exitIO)
+		}
+		s.oneLine(e, "no space left")
+	}
+}
+
+// TestClosedPipe: the reader goes away.
+func TestClosedPipe(t *testing.T) {
+	s := fitted(t)
+	c := s.command("sample", "people.gen", "-n", "1000000")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	c.Stderr = &stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(out, make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	out.Close()
+	e := finish(t, c.Wait(), c)
+	if e.stderr = stderr.String(); e.code != exitPipe {
+		t.Errorf("exit code %d, want %d", e.code, exitPipe)
+	}
+	s.oneLine(e, "closed it")
+}
+
+// TestFileThatMayNotGrow: a fit that cannot write goes on when it can, at the same price.
+func TestFileThatMayNotGrow(t *testing.T) {
+	s := withShortPlan(t)
+	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
+		"people.gen", "--json"}
+	limited := exec.Command("sh", append([]string{"-c", `ulimit -f 16; exec "$0" "$@"`, program},
+		fit...)...)
+	limited.Dir, limited.Env = s.folder, append(os.Environ(), "PRIVGEN_STORE=")
+	var stderr strings.Builder
+	limited.Stderr = &stderr
+	e := finish(t, limited.Run(), limited)
+	if e.code != exitIO {
+		t.Fatalf("exit code %d, want %d: %s", e.code, exitIO, stderr.String())
+	}
+	last := strings.TrimSpace(stderr.String())
+	if last = last[strings.LastIndex(last, "\n")+1:]; !strings.Contains(last, "file too large") {
+		t.Errorf("the last line is %q", last)
+	}
+	again := decode[fitAnswer](t, s.run(0, fit...).stdout)
+	limited = exec.Command("sh", "-c", `ulimit -f 16; exec "$0" sample people.gen -n 5000 -o s.csv`,
+		program)
+	limited.Dir = s.folder
+	if e := finish(t, limited.Run(), limited); e.code != exitIO {
+		t.Errorf("exit code %d, want %d", e.code, exitIO)
+	}
+	if exists(s.path("s.csv")) || exists(s.path("s.csv.tmp")) {
+		t.Error("half a file is left")
+	}
+	whole := decode[fitAnswer](t, withShortPlan(t).run(0, fit...).stdout)
+	if again.Guarantee.Epsilon != whole.Guarantee.Epsilon {
+		t.Errorf("ε = %v, want %v", again.Guarantee.Epsilon, whole.Guarantee.Epsilon)
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/report/fidelity"
+)
+
+type fidelityJob struct {
+	*app
+	in     layout
+	where  where
+	budget accountant.Budget
+	n      int
+	seed   uint64
+	out    string
+}
+
+func newFidelity(a *app) *cobra.Command {
+	j := &fidelityJob{app: a}
+	c := &cobra.Command{
+		Use:     "fidelity GENERATOR RECORDS",
+		GroupID: "work",
+		Short:   "Release figures of quality with noise, paid for on the ledger",
+		Long: "Fidelity releases how far each column of the synthetic records is off, and how often " +
+			"classifiers\nthat learnt from them are right about the real ones, with noise and at a price. " +
+			"Its figures may\nbe published: see privgen report --publish. Each run is a release of its own.",
+		Example: "  privgen fidelity people.gen people.csv --ledger people --epsilon 0.2 -o figures.json",
+		Args:    arguments("GENERATOR", "RECORDS"),
+		RunE: a.action(func(c *cobra.Command, args []string) error {
+			return j.run(c.Context(), args[0], args[1])
+		}),
+	}
+	f := c.Flags()
+	budgetFlags(f, &j.budget, 0.1, 1e-6)
+	j.where.flags(c)
+	j.in.flags(f)
+	f.IntVarP(&j.n, "n", "n", 10000, "`number` of synthetic records to judge")
+	f.Uint64Var(&j.seed, "seed", 1, "of the synthetic records; the noise has no seed")
+	f.StringVarP(&j.out, "out", "o", "", "`file` for the figures")
+	c.MarkFlagRequired("out")
+	return c
+}
+
+// fidelityResult is what --json prints.
+type fidelityResult struct {
+	File   string `json:"fidelity_file"`
+	Ledger string `json:"ledger"`
+	*fidelity.Released
+}
+
+func (j *fidelityJob) check() error {
+	switch {
+	case j.n < 100:
+		return usagef("-n: %d: want at least 100 records", j.n)
+	case j.out == stdio:
+		return usagef("--out: want a file: the figures are paid for, and a pipe can break")
+	case exists(j.out):
+		return usagef("--out: %s exists: want another name", j.out)
+	}
+	return checkBudget(j.budget)
+}
+
+func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
+	if err := j.check(); err != nil {
+		return err
+	}
+	gen, err := openGenerator(generator)
+	if err != nil {
+		return err
+	}
+	plan, err := fidelity.Config{Schema: gen.Schema(), Budget: j.budget, Seed: j.seed}.Plan()
+	if err != nil {
+		return err
+	}
+	data, err := j.read(path, j.in, gen.Schema())
+	if err != nil {
+		return err
+	}
+	synthetic, err := gen.Sample(ctx, j.n, privgen.Seed(j.seed))
+	if err != nil {
+		return err
+	}
+	if err := writable(j.out); err != nil {
+		return err
+	}
+	ledger, err := j.where.use(j.app, ctx, j.budget)
+	if err != nil {
+		return err
+	}
+	defer ledger.Close()
+	out, err := fidelity.Release(ctx, plan, data, synthetic, ledger)
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return err
+	}
+	err = j.save(j.out, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return j.result(fidelityResult{j.out, j.where.ledger, out}, func() string {
+		return fmt.Sprintf("%s: released at ε ≤ %.4g, δ = %g for everything on the ledger %q\n"+
+			"columns: %.3f of 1 alike in the mean, where noise alone makes %.3f less", j.out,
+			out.Guarantee.Epsilon, out.Guarantee.Delta, j.where.ledger, out.Mean, out.MeanNoise)
+	})
+}

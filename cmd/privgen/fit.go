@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+)
+
+type fitJob struct {
+	*app
+	in           layout
+	where        where
+	out          string
+	checkpoint   string
+	noCheckpoint bool
+	force        bool
+	workers      int
+}
+
+func newFit(a *app) *cobra.Command {
+	j := &fitJob{app: a}
+	c := &cobra.Command{
+		Use:     "fit PLAN RECORDS",
+		GroupID: "work",
+		Short:   "Learn a generator from private records, paid for on a ledger",
+		Long: "Fit carries out a plan. All of its price is reserved on the ledger before the first noise " +
+			"is\ndrawn, and is never given back.\n\n" +
+			"The run is kept in a checkpoint: after a kill, a crash or an interrupt the same command goes " +
+			"on\nand spends nothing more. The checkpoint of a finished run holds its result: the same " +
+			"command then\nwrites the same generator again. Remove the file, or name another one, for a " +
+			"new fit.",
+		Example: "  privgen fit plan.json people.csv --ledger people --new-ledger -o people.gen\n" +
+			"  zcat people.csv.gz | privgen fit plan.json - --ledger people -o people.gen",
+		Args:              arguments("PLAN", "RECORDS"),
+		ValidArgsFunction: files("json", "csv", "gz", "jsonl", "parquet", "npz"),
+		RunE: a.action(func(c *cobra.Command, args []string) error {
+			return j.run(c.Context(), args[0], args[1])
+		}),
+	}
+	f := c.Flags()
+	j.where.flags(c)
+	j.in.flags(f)
+	f.StringVarP(&j.out, "out", "o", "", "generator `file` to write")
+	f.StringVar(&j.checkpoint, "checkpoint", "",
+		"`file` that the run is kept in; default the generator's name with .ckpt after it")
+	f.BoolVar(&j.noCheckpoint, "no-checkpoint", false,
+		"keep nothing: what an interruption loses is spent")
+	f.BoolVar(&j.force, "force", false, "replace a generator that no checkpoint belongs to")
+	f.IntVar(&j.workers, "workers", 0, "processor `cores` to use; 0 for all")
+	c.MarkFlagsMutuallyExclusive("checkpoint", "no-checkpoint")
+	c.MarkFlagRequired("out")
+	return c
+}
+
+// fitResult is what --json prints. It holds nothing that was computed from records without noise.
+type fitResult struct {
+	Generator  string `json:"generator_file"`
+	System     string `json:"system"`
+	Checkpoint string `json:"checkpoint_file,omitempty"`
+	Ledger     string `json:"ledger"`
+	// alone, at the ledger's δ
+	PlanEpsilon accountant.Bound `json:"plan_epsilon"`
+	// of everything on the ledger when the generator was made
+	Guarantee accountant.Guarantee `json:"guarantee"`
+}
+
+func (j *fitJob) check() error {
+	if j.out == stdio {
+		return usagef("--out: want a file: a generator is paid for, and a pipe can break")
+	}
+	if j.workers < 0 {
+		return usagef("--workers: %d: want a number of cores, or 0 for all", j.workers)
+	}
+	if j.checkpoint == "" && !j.noCheckpoint {
+		j.checkpoint = j.out + ".ckpt"
+	}
+	if exists(j.out) && !j.force && (j.checkpoint == "" || !exists(j.checkpoint)) {
+		return usagef("--out: %s exists: want another name, or --force to replace it", j.out)
+	}
+	return nil
+}
+
+func (j *fitJob) run(ctx context.Context, planFile, path string) error {
+	if err := j.check(); err != nil {
+		return err
+	}
+	p, err := openPlan(planFile)
+	if err != nil {
+		return err
+	}
+	data, err := j.read(path, j.in, p.Schema())
+	if err != nil {
+		return err
+	}
+	if err := writable(j.out); err != nil {
+		return err
+	}
+	j.warnStrays(data)
+	ledger, err := j.where.use(j.app, ctx, p.Budget())
+	if err != nil {
+		return err
+	}
+	defer ledger.Close()
+	meter := j.meter()
+	gen, err := p.FitOn(ctx, ledger, data, j.options(meter)...)
+	meter.end()
+	if gen == nil && err != nil {
+		return err
+	}
+	if err := writeGenerator(gen, j.out, err); err != nil {
+		return err
+	}
+	return j.finish(p, gen)
+}
+
+// writeGenerator writes what is paid for, also where the ledger could not note what it led to.
+func writeGenerator(gen *privgen.Generator, path string, late error) error {
+	if err := gen.SaveFile(path); err != nil {
+		return err
+	}
+	if late != nil {
+		return fmt.Errorf("%s is written and paid for, but the ledger does not name it: %w", path, late)
+	}
+	return nil
+}
+
+func (j *fitJob) options(m meter) []privgen.Option {
+	opts := []privgen.Option{privgen.OnProgress(m.show)}
+	if j.checkpoint != "" {
+		opts = append(opts, privgen.Checkpoint(j.checkpoint))
+	}
+	if j.workers > 0 {
+		opts = append(opts, privgen.On(device.CPUWith(j.workers)))
+	}
+	return opts
+}
+
+func (j *fitJob) finish(p privgen.Plan, gen *privgen.Generator) error {
+	g := gen.Guarantee()
+	r := fitResult{Generator: j.out, System: gen.System(), Checkpoint: j.checkpoint,
+		Ledger: j.where.ledger, PlanEpsilon: p.Total(), Guarantee: g}
+	return j.result(r, func() string {
+		text := fmt.Sprintf("%s: a generator of %v, made by %s\n"+
+			"guarantee: ε ≤ %.4g at δ = %g (%s), for everything on the ledger %q so far",
+			r.Generator, gen.Schema(), r.System, g.Epsilon, g.Delta, g.Relation, r.Ledger)
+		if r.Checkpoint != "" {
+			text += fmt.Sprintf("\ncheckpoint: %s: with it, the same command spends nothing more",
+				r.Checkpoint)
+		}
+		return text
+	})
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+func newGuarantee(a *app) *cobra.Command {
+	markdown := false
+	c := &cobra.Command{
+		Use:     "guarantee GENERATOR",
+		GroupID: "trust",
+		Short:   "Say what is promised about the records behind a generator",
+		Long: "Guarantee prints the promise that a generator carries: ε, δ, the neighbouring relation, " +
+			"every\nprivate release that led to it, and what the promise does not cover. --markdown makes " +
+			"a model card\nof it. It reads released state only, and may be published.",
+		Example:           "  privgen guarantee people.gen\n  privgen guarantee people.gen --markdown >CARD.md",
+		Args:              arguments("GENERATOR"),
+		ValidArgsFunction: files("gen"),
+		RunE: a.action(func(_ *cobra.Command, args []string) error {
+			if markdown && a.asJSON {
+				return usagef("--markdown and --json: want one of them")
+			}
+			g, err := openGenerator(args[0])
+			if err != nil {
+				return err
+			}
+			promise := g.Guarantee()
+			if markdown {
+				_, err := fmt.Fprint(a.stdout, modelCard(g))
+				return err
+			}
+			return a.result(guaranteeResult{g.System(), g.Schema(), promise}, promise.String)
+		}),
+	}
+	c.Flags().BoolVar(&markdown, "markdown", false, "print a model card in Markdown")
+	return c
+}
+
+// guaranteeResult is what --json prints.
+type guaranteeResult struct {
+	System    string               `json:"system"`
+	Schema    records.Schema       `json:"schema"`
+	Guarantee accountant.Guarantee `json:"guarantee"`
+}
+
+// modelCard describes a generator to people who will use its records, in Markdown.
+func modelCard(gen *privgen.Generator) string {
+	g, s := gen.Guarantee(), gen.Schema()
+	var b strings.Builder
+	p := func(format string, args ...any) {
+		b.WriteString(wrapParagraph(fmt.Sprintf(format, args...)) + "\n")
+	}
+	p("# Synthetic records: %v\n", s)
+	p("Made by `%s`, which learnt from sensitive records under differential privacy.\n", gen.System())
+	p("## Privacy\n")
+	if g.NotPrivate != "" {
+		p("**There is no guarantee: %s.**\n", g.NotPrivate)
+	}
+	p("The generator satisfies (ε = %.4g, δ = %.4g)-differential privacy under the relation %v. What "+
+		"is protected is one %s. Synthetic records may be drawn in any number: that costs nothing "+
+		"more.\n", g.Epsilon, g.Delta, g.Relation, g.Unit)
+	p("| release | mechanism | times | noise |\n|---|---|---|---|")
+	for _, e := range g.Entries {
+		fmt.Fprintf(&b, "| %s | %s | %d | %v |\n", cell(e.Purpose), cell(e.Description), e.Reserved,
+			cell(strings.Trim(fmt.Sprint(e.NoiseClass), "[]")))
+	}
+	p("\nThe price was computed by: %s. Budget of the ledger: ε = %.4g.\n", g.Accountant, g.Budget)
+	if g.Kept != nil {
+		p("Ledger: %v.\n", g.Kept)
+	}
+	p("The guarantee does not cover:\n")
+	for _, n := range g.NotCovered {
+		p("- %s", n)
+	}
+	p("\n## Records\n")
+	if columns := s.Columns(); len(columns) > 0 {
+		p("| column | description |\n|---|---|")
+		for _, c := range columns {
+			kind := strings.TrimPrefix(c.String(), c.Name()+": ")
+			fmt.Fprintf(&b, "| %s | %s |\n", cell(c.Name()), cell(kind))
+		}
+	} else {
+		p("%v", s)
+	}
+	p("\nBounds and levels were declared before any record was read, or were paid for.\n")
+	p("## Limits\n")
+	p("Synthetic records resemble the real ones in what the system learnt, and noise hides rare " +
+		"things: do not conclude from a synthetic record that a person exists, nor from its absence " +
+		"that none does. Check results that matter on real records, or release them with a price of " +
+		"their own.")
+	return b.String()
+}
+
+// wrapParagraph wraps what is neither a table nor a heading.
+func wrapParagraph(text string) string {
+	if strings.HasPrefix(text, "|") || strings.HasPrefix(text, "#") {
+		return text
+	}
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		for i, part := range wrapLine(line, columns) {
+			if part = strings.TrimLeft(part, " "); i > 0 && strings.HasPrefix(line, "- ") {
+				part = "  " + part
+			}
+			out = append(out, part)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// cell is a text in a table of Markdown.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// stdio is the name of standard input and output.
+const stdio = "-"
+
+// layout says how a file of records is laid out.
+type layout struct {
+	format      string
+	comma       string
+	comment     string
+	noHeader    bool
+	names       []string
+	missing     []string
+	firstRecord bool
+	labels      string
+}
+
+var inputFormats = []string{"auto", "csv", "jsonl", "parquet", "npz", "npy", "idx", "transactions",
+	"sets"}
+
+func (l *layout) flags(f *pflag.FlagSet) {
+	f.StringVar(&l.format, "format", "auto",
+		"`format` of the records: "+listed(inputFormats[1:], "or")+"; auto goes by the file's name")
+	f.StringVar(&l.comma, "comma", ",", "CSV: `character` between fields; tab for a tabulator")
+	f.StringVar(&l.comment, "comment", "", "CSV: skip lines that begin with this `character`")
+	f.BoolVar(&l.noHeader, "no-header", false, "CSV: the first line is a record, not names")
+	f.StringSliceVar(&l.names, "names", nil,
+		"CSV: `names` of the file's columns, with commas between them, instead of a header's")
+	f.StringSliceVar(&l.missing, "missing", nil,
+		"CSV: `texts` that stand for a missing value; by default the empty text and ?")
+	f.BoolVar(&l.firstRecord, "first-record", false,
+		"CSV: never take the first line for a forgotten header")
+	f.StringVar(&l.labels, "labels", "", "idx: `file` of the classes")
+}
+
+// csv is the layout of a CSV file. names may tell the columns where the file has a header as well.
+func (l *layout) csv() (records.CSV, error) {
+	c := records.CSV{Header: !l.noHeader && l.names == nil, Names: l.names, FirstRecord: l.firstRecord}
+	if l.missing != nil {
+		c.Missing = l.missing
+	}
+	var err error
+	if c.Comma, err = character("comma", l.comma); err != nil {
+		return c, err
+	}
+	c.Comment, err = character("comment", l.comment)
+	return c, err
+}
+
+func character(flag, text string) (rune, error) {
+	switch {
+	case text == "":
+		return 0, nil
+	case text == "tab" || text == `\t`:
+		return '\t', nil
+	case utf8.RuneCountInString(text) != 1:
+		return 0, usagef("--%s: %q: want one character", flag, text)
+	}
+	r, _ := utf8.DecodeRuneInString(text)
+	return r, nil
+}
+
+// of is the format of the named file.
+func (l *layout) of(path string, s records.Schema) (string, error) {
+	if l.format != "auto" {
+		return l.format, oneOf("format", l.format, inputFormats...)
+	}
+	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	switch ext := filepath.Ext(name); {
+	case ext == ".csv" || ext == ".tsv" || ext == ".data" || ext == ".txt" && !s.Sparse():
+		return "csv", nil
+	case ext == ".jsonl" || ext == ".ndjson":
+		return "jsonl", nil
+	case ext == ".parquet" || ext == ".npz" || ext == ".npy" || ext == ".sets":
+		return ext[1:], nil
+	case strings.HasSuffix(name, "idx3-ubyte") || ext == ".idx":
+		return "idx", nil
+	case s.Sparse():
+		return "transactions", nil
+	case path == stdio:
+		return "csv", nil
+	}
+	return "", usagef("--format: the name %q does not tell it: want %s", path,
+		listed(inputFormats[1:], "or"))
+}
+
+// read reads the records of a file, or of standard input.
+func (a *app) read(path string, l layout, s records.Schema) (records.Data, error) {
+	format, err := l.of(path, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := fits(format, s); err != nil {
+		return nil, err
+	}
+	d, err := a.readAs(format, path, l, s)
+	if err != nil {
+		return nil, located(path, err)
+	}
+	return d, nil
+}
+
+// located says which file an error is about, unless the error does.
+func located(path string, err error) error {
+	if path == stdio {
+		path = "standard input"
+	}
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return err
+	}
+	return badInput{fmt.Errorf("%s: %w", path, err)}
+}
+
+// fits refuses formats that cannot hold the schema's records.
+func fits(format string, s records.Schema) error {
+	table := s.Kind() == records.MixedTable
+	good := false
+	switch format {
+	case "csv":
+		good = !s.Sparse()
+	case "jsonl", "parquet":
+		good = table
+	case "npz", "npy", "idx":
+		good = !table && !s.Sparse()
+	case "transactions", "sets":
+		good = s.Sparse()
+	}
+	if !good {
+		return inputf("the format %s does not hold records of the schema: %v", format, s)
+	}
+	return nil
+}
+
+func (a *app) readAs(format, path string, l layout, s records.Schema) (records.Data, error) {
+	switch format {
+	case "idx":
+		return records.OpenIDX(path, l.labels, s)
+	case "sets":
+		if path != stdio {
+			return records.OpenSets(path)
+		}
+	}
+	in, closeIn, err := a.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer closeIn()
+	switch format {
+	case "csv":
+		return readCSV(in, l, s)
+	case "jsonl":
+		return nonNil(records.JSONLines{}.ReadFrame(in, s))
+	case "transactions":
+		return nonNil(records.ReadTransactions(in, s))
+	case "npy":
+		return nonNil(records.ReadNPY(in, s))
+	}
+	at, size, err := seekable(in)
+	if err != nil {
+		return nil, err
+	}
+	switch format {
+	case "parquet":
+		return nonNil(parquet.ReadFrame(at, size, s))
+	case "npz":
+		return nonNil(records.ReadNPZ(at, size, s))
+	}
+	return nonNil(records.ReadSets(at, size))
+}
+
+func readCSV(in io.Reader, l layout, s records.Schema) (records.Data, error) {
+	c, err := l.csv()
+	if err != nil {
+		return nil, err
+	}
+	if s.Kind() == records.MixedTable {
+		return nonNil(c.ReadFrame(in, s))
+	}
+	return nonNil(c.Read(in, s))
+}
+
+// nonNil is data of a concrete type, or nothing where there is an error.
+func nonNil[D records.Data](d D, err error) (records.Data, error) {
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// open opens a file, or standard input.
+func (a *app) open(path string) (io.Reader, func() error, error) {
+	if path == stdio {
+		return a.stdin, func() error { return nil }, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, f.Close, nil
+}
+
+// seekable reads what cannot be read from anywhere, such as a pipe, into memory.
+func seekable(in io.Reader) (io.ReaderAt, int64, error) {
+	if f, ok := in.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return f, info.Size(), nil
+		}
+	}
+	all, err := io.ReadAll(in)
+	return bytes.NewReader(all), int64(len(all)), err
+}
+
+// files completes names of files that end so.
+func files(endings ...string) func(*cobra.Command, []string, string) ([]string,
+	cobra.ShellCompDirective) {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return endings, cobra.ShellCompDirectiveFilterFileExt
+	}
+}

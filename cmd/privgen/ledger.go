@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+type ledgerJob struct {
+	*app
+	where  where
+	budget accountant.Budget
+	plan   string
+}
+
+func newLedger(a *app) *cobra.Command {
+	j := &ledgerJob{app: a}
+	c := &cobra.Command{
+		Use:     "ledger",
+		GroupID: "trust",
+		Short:   "Look after privacy budgets",
+		Long: "A ledger holds the budget of one data set and everything that was ever spent of it. All " +
+			"processes\nthat name the same store share it.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	j.where.storeFlag(c.PersistentFlags())
+	c.AddCommand(j.list(), j.create(), j.show(), j.left(), j.verify())
+	return c
+}
+
+// on is a subcommand for the ledger of a name, opened for reading.
+func (j *ledgerJob) on(use, short, long string,
+	do func(context.Context, string, *accountant.Ledger) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use + " NAME", Short: short, Long: long, Args: arguments("NAME"),
+		ValidArgsFunction: j.completeName,
+		RunE: j.action(func(c *cobra.Command, args []string) error {
+			s, err := j.where.open()
+			if err != nil {
+				return err
+			}
+			ledger, err := s.Audit(c.Context(), args[0])
+			if err != nil {
+				return named(args[0], err)
+			}
+			defer ledger.Close()
+			return do(c.Context(), args[0], ledger)
+		}),
+	}
+}
+
+func named(ledger string, err error) error { return fmt.Errorf("ledger %q: %w", ledger, err) }
+
+func (j *ledgerJob) completeName(c *cobra.Command, args []string, _ string) ([]string,
+	cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return j.where.names(c.Context())
+}
+
+func (j *ledgerJob) list() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the ledgers of the store", Args: cobra.NoArgs,
+		RunE: j.action(func(c *cobra.Command, _ []string) error {
+			s, err := j.where.open()
+			if err != nil {
+				return err
+			}
+			names, err := s.Names(c.Context())
+			if err != nil {
+				return err
+			}
+			return j.result(listResult{append([]string{}, names...)}, func() string {
+				return strings.Join(names, "\n")
+			})
+		}),
+	}
+}
+
+// listResult is what --json prints of list.
+type listResult struct {
+	Ledgers []string `json:"ledgers"`
+}
+
+func (j *ledgerJob) create() *cobra.Command {
+	c := &cobra.Command{
+		Use: "create NAME", Short: "Make a ledger: the budget of one data set, for good",
+		Long: "Create makes a ledger. Its budget is what everything that is ever released about these " +
+			"records\nmay cost together; it cannot be changed.",
+		Example: "  privgen ledger create people --epsilon 3 --delta 1e-6",
+		Args:    arguments("NAME"),
+		RunE: j.action(func(c *cobra.Command, args []string) error {
+			if err := checkBudget(j.budget); err != nil {
+				return err
+			}
+			s, err := j.where.open()
+			if err != nil {
+				return err
+			}
+			ledger, err := s.Create(c.Context(), args[0], accountant.Terms{Budget: j.budget})
+			if err != nil {
+				return named(args[0], err)
+			}
+			defer ledger.Close()
+			return j.showLedger(c.Context(), args[0], ledger)
+		}),
+	}
+	budgetFlags(c.Flags(), &j.budget, 1, 1e-5)
+	return c
+}
+
+func (j *ledgerJob) show() *cobra.Command {
+	return j.on("show", "Show what was set aside, for what, and what it costs",
+		"Show prints the guarantee of everything that was set aside, line by line.", j.showLedger)
+}
+
+// showResult is what --json prints of show and create.
+type showResult struct {
+	Ledger    string               `json:"ledger"`
+	Guarantee accountant.Guarantee `json:"guarantee"`
+	Releases  []accountant.Release `json:"releases"`
+}
+
+func (j *ledgerJob) showLedger(_ context.Context, name string, l *accountant.Ledger) error {
+	r := showResult{name, l.Guarantee(), append([]accountant.Release{}, l.Releases()...)}
+	return j.result(r, func() string {
+		text := fmt.Sprintf("ledger %s\n%v", name, r.Guarantee)
+		for _, release := range r.Releases {
+			text += fmt.Sprintf("\n  led to a result with SHA-256 %.16s…, by the plan %.16s…",
+				release.Artefact, release.Plan)
+		}
+		return text
+	})
+}
+
+func (j *ledgerJob) left() *cobra.Command {
+	c := j.on("left", "Say what is left of a budget",
+		"Left prints the budget, what is spent, and the least noise with which one more Gaussian "+
+			"release\nfits. ε does not simply add up, so that is the honest answer; --plan asks whether a "+
+			"plan fits.\nOthers may spend before you do.", j.leftOf)
+	c.Flags().StringVar(&j.plan, "plan", "", "plan `file`: does it fit?")
+	c.MarkFlagFilename("plan", "json")
+	return c
+}
+
+// leftResult is what --json prints of left.
+type leftResult struct {
+	Ledger string            `json:"ledger"`
+	Budget accountant.Budget `json:"budget"`
+	Spent  accountant.Bound  `json:"spent_epsilon"`
+	// the least noise multiplier of one Gaussian release that fits; 0 where none up to 1,000 does
+	Noise    float64 `json:"gaussian_noise_multiplier"`
+	Plan     string  `json:"plan_file,omitempty"`
+	PlanFits *bool   `json:"plan_fits,omitempty"`
+}
+
+func (j *ledgerJob) leftOf(_ context.Context, name string, l *accountant.Ledger) error {
+	r := leftResult{Ledger: name, Budget: l.Budget(), Spent: l.Epsilon(), Plan: j.plan}
+	var err error
+	if r.Noise, err = leastNoise(l); err != nil {
+		return err
+	}
+	if j.plan != "" {
+		p, err := openPlan(j.plan)
+		if err != nil {
+			return err
+		}
+		fits, err := affords(l, synth.Total(p.Stages()...))
+		if err != nil {
+			return err
+		}
+		r.PlanFits = &fits
+	}
+	return j.result(r, r.text)
+}
+
+func (r leftResult) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "ledger %s\n", r.Ledger)
+	fmt.Fprintf(&b, "  budget   ε = %-8.4g δ = %g, %v\n", r.Budget.Epsilon, r.Budget.Delta,
+		r.Budget.Relation)
+	fmt.Fprintf(&b, "  spent    ε ≤ %.4g\n", r.Spent.Upper)
+	if r.Noise == 0 {
+		b.WriteString("  left     nothing\n")
+	} else {
+		fmt.Fprintf(&b, "  left     one Gaussian release of noise multiplier %.4g or more\n", r.Noise)
+	}
+	if r.PlanFits != nil {
+		answer := "does not fit"
+		if *r.PlanFits {
+			answer = "fits"
+		}
+		fmt.Fprintf(&b, "  plan     %s %s\n", r.Plan, answer)
+	}
+	return b.String()
+}
+
+// affords tells whether an event fits.
+func affords(l *accountant.Ledger, e accountant.Event) (bool, error) {
+	err := l.Affords(e)
+	if errors.Is(err, accountant.ErrBudgetExceeded) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// leastNoise is the least noise multiplier of a Gaussian release that fits, to one part in a
+// thousand on the side that fits.
+func leastNoise(l *accountant.Ledger) (float64, error) {
+	fits := func(sigma float64) (bool, error) {
+		return affords(l, accountant.Gaussian{NoiseMultiplier: sigma})
+	}
+	lo, hi := 0.01, 1000.0
+	if good, err := fits(hi); err != nil || !good {
+		return 0, err
+	}
+	for hi/lo > 1.001 {
+		middle := lo + (hi-lo)/2
+		if hi/lo > 4 {
+			middle = 2 * lo
+		}
+		good, err := fits(middle)
+		if err != nil {
+			return 0, err
+		}
+		if good {
+			hi = middle
+		} else {
+			lo = middle
+		}
+	}
+	return hi, nil
+}
+
+func (j *ledgerJob) verify() *cobra.Command {
+	return j.on("verify", "Check a ledger, line by line",
+		"Verify reads every line of a ledger, checks the chain of hashes, and works out the price "+
+			"again from\nwhat happened. A ledger that was damaged or put back from an older copy ends "+
+			fmt.Sprintf("with exit code %d.", exitLedger), j.verifyLedger)
+}
+
+// verifyResult is what --json prints of verify.
+type verifyResult struct {
+	Ledger string           `json:"ledger"`
+	Lines  int              `json:"lines"`
+	Hash   string           `json:"last_hash"`
+	Spent  accountant.Bound `json:"spent_epsilon"`
+	Budget float64          `json:"budget_epsilon"`
+	Within bool             `json:"within_budget"`
+}
+
+// within reports whether what is set aside is within the budget.
+func (r verifyResult) within() bool { return r.Spent.Upper <= r.Budget }
+
+func (j *ledgerJob) verifyLedger(ctx context.Context, name string, l *accountant.Ledger) error {
+	s, err := j.where.open()
+	if err != nil {
+		return err
+	}
+	r := verifyResult{Ledger: name, Spent: l.Epsilon(), Budget: l.Budget().Epsilon}
+	for line, err := range s.History(ctx, name) {
+		if err != nil {
+			return named(name, err)
+		}
+		r.Lines, r.Hash = r.Lines+1, line.Hash
+	}
+	r.Within = r.within()
+	err = j.result(r, func() string {
+		return fmt.Sprintf("ledger %s: %d lines, every hash right, the last one %.16s…\n"+
+			"priced again: ε ≤ %.4g of %.4g", name, r.Lines, r.Hash, r.Spent.Upper, r.Budget)
+	})
+	if err == nil && !r.Within {
+		return fmt.Errorf("ledger %q: more is set aside than the budget: %w", name,
+			accountant.ErrDamaged)
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/connect/sqlledger"
+	"github.com/seed7ba64551/privgen/store"
+)
+
+// storeVariable is the environment's name of the store.
+const storeVariable = "PRIVGEN_STORE"
+
+// defaultStore is a folder beside the work.
+const defaultStore = "ledgers"
+
+// where names a ledger of a store.
+type where struct {
+	store  string
+	ledger string
+	make   bool
+}
+
+func (w *where) storeFlag(f *pflag.FlagSet) {
+	f.StringVar(&w.store, "store", "",
+		"`place` of the ledgers: a folder, sqlite:FILE or postgres://…; default $"+storeVariable+
+			" or the folder "+defaultStore)
+}
+
+func (w *where) flags(c *cobra.Command) {
+	w.storeFlag(c.Flags())
+	c.Flags().StringVar(&w.ledger, "ledger", "",
+		"`name` of the ledger of these records: one for each data set, for good")
+	c.Flags().BoolVar(&w.make, "new-ledger", false,
+		"make the ledger with the plan's budget, if the store has none of that name")
+	w.complete(c)
+}
+
+// complete offers the names of the store's ledgers.
+func (w *where) complete(c *cobra.Command) {
+	c.RegisterFlagCompletionFunc("ledger", func(c *cobra.Command, _ []string, _ string) ([]string,
+		cobra.ShellCompDirective) {
+		return w.names(c.Context())
+	})
+}
+
+func (w *where) names(ctx context.Context) ([]string, cobra.ShellCompDirective) {
+	s, err := w.open()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	names, err := s.Names(ctx)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// open opens the store.
+func (w *where) open() (*store.Store, error) {
+	place := w.store
+	if place == "" {
+		place = os.Getenv(storeVariable)
+	}
+	if place == "" {
+		place = defaultStore
+	}
+	if path, ok := strings.CutPrefix(place, "sqlite:"); ok {
+		return store.New(sqlledger.SQLite(path)), nil
+	}
+	if strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://") {
+		backend, err := sqlledger.PostgreSQL(place)
+		if err != nil {
+			return nil, err
+		}
+		return store.New(backend), nil
+	}
+	return store.Dir(strings.TrimPrefix(place, "dir:")), nil
+}
+
+// use opens the ledger for reservations. It outlives a cancelled run, which still has to write down
+// what it took.
+func (w *where) use(a *app, ctx context.Context, budget accountant.Budget) (*accountant.Ledger,
+	error) {
+	if w.ledger == "" {
+		return nil, usagef("--ledger: want the name of these records' ledger, such as patients-2026")
+	}
+	s, err := w.open()
+	if err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	ledger, err := s.Open(ctx, w.ledger)
+	if !errors.Is(err, store.ErrNotFound) && !errors.Is(err, accountant.ErrEmpty) {
+		return ledger, err
+	}
+	if !w.make {
+		return nil, inputf("the store has no ledger %q: make it with `privgen ledger create`, or "+
+			"give --new-ledger to make it with the plan's budget", w.ledger)
+	}
+	ledger, err = s.Create(ctx, w.ledger, accountant.Terms{Budget: budget})
+	if errors.Is(err, store.ErrExists) { // another process was faster
+		return s.Open(ctx, w.ledger)
+	}
+	if err == nil {
+		a.note("made the ledger %q with a budget of ε = %g, δ = %g (%v)", w.ledger, budget.Epsilon,
+			budget.Delta, budget.Relation)
+	}
+	return ledger, err
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the whole program. A first interrupt ends the work between two steps, a second one ends
+// the process.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ignoreSignals()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop)
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	command := newRoot(a)
+	command.SetArgs(args)
+	done, err := command.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if !a.started {
+		err = usage{err}
+	}
+	code := exitCode(err)
+	a.complain(done.CommandPath(), code, err)
+	return code
+}

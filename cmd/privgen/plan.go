@@ -1,0 +1,250 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+type planJob struct {
+	*app
+	budget  accountant.Budget
+	records int
+	system  string
+	seed    uint64
+	anyway  bool
+	out     string
+}
+
+// maker makes the plan of one system with nothing but defaults.
+type maker func(records.Schema, accountant.Budget, int, uint64) (privgen.Plan, error)
+
+// systems are those that can be planned by name.
+var systems = map[string]maker{
+	"merf": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
+		return made(privgen.MERF(s, b).Nominal(n).Seed(seed).Plan())
+	},
+	"gan": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
+		return made(privgen.GAN(s, b).Nominal(n).Seed(seed).Plan())
+	},
+	"dpgm": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
+		return made(privgen.DPGM(s, b).Nominal(n).Seed(seed).Plan())
+	},
+	"mix": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
+		return made(privgen.Mix(s, b).Nominal(n).Seed(seed).Plan())
+	},
+	"independent": func(s records.Schema, b accountant.Budget, n int,
+		seed uint64) (privgen.Plan, error) {
+		return made(privgen.Independent(s, b).Nominal(n).Seed(seed).Plan())
+	},
+	"tree": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
+		return made(privgen.Tree(s, b).Nominal(n).Seed(seed).Plan())
+	},
+	"mwem": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
+		return made(privgen.MWEM(s, b).Nominal(n).Seed(seed).Plan())
+	},
+}
+
+// made hides the type of a plan, and a nil one.
+func made[P privgen.Plan](p P, err error) (privgen.Plan, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func systemNames() (names []string) {
+	for name := range systems {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func newPlan(a *app) *cobra.Command {
+	j := &planJob{app: a}
+	c := &cobra.Command{
+		Use:     "plan SCHEMA",
+		GroupID: "work",
+		Short:   "Plan a fit: the bill, the time and memory it will take, the system to use",
+		Long: "Plan decides everything that a fit needs from public numbers alone: the schema, the " +
+			"budget and\nabout how many records there are. It reads no record and spends nothing.\n\n" +
+			"Without --system it takes the one that is recommended for such records.",
+		Example: "  privgen plan schema.json --epsilon 1 --delta 1e-5 --records 30000 -o plan.json\n" +
+			"  privgen plan schema.json --records 30000 --system gan --json",
+		Args:              arguments("SCHEMA"),
+		ValidArgsFunction: files("json"),
+		RunE: a.action(func(_ *cobra.Command, args []string) error {
+			return j.run(args[0])
+		}),
+	}
+	f := c.Flags()
+	budgetFlags(f, &j.budget, 1, 1e-5)
+	f.IntVar(&j.records, "records", 0, "about how many records there are, a public `number`")
+	f.StringVar(&j.system, "system", "auto",
+		"`system`: "+listed(systemNames(), "or")+"; auto takes the recommended one")
+	f.Uint64Var(&j.seed, "seed", 0, "of public randomness, with --system; the noise has no seed")
+	f.BoolVar(&j.anyway, "anyway", false, "plan also where noise leaves nothing to learn")
+	f.StringVarP(&j.out, "out", "o", "", "plan `file` to write; - for standard output, without the bill")
+	c.MarkFlagRequired("records")
+	c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(
+		append(systemNames(), "auto"), cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// planned is a plan with why it was chosen.
+type planned struct {
+	System      string           `json:"system"`
+	Recommended bool             `json:"recommended"`
+	Reason      string           `json:"reason,omitempty"`
+	Epsilon     accountant.Bound `json:"epsilon"`
+	Predicted   string           `json:"predicted,omitempty"` // time and memory
+}
+
+// planResult is what --json prints.
+type planResult struct {
+	File   string            `json:"plan_file,omitempty"`
+	Schema string            `json:"schema"` // in words
+	Budget accountant.Budget `json:"budget"`
+	planned
+	Stages       json.RawMessage `json:"stages"`
+	Alternatives []planned       `json:"alternatives"`
+	Warning      string          `json:"warning,omitempty"`
+}
+
+func (j *planJob) check() error {
+	if j.records < 1 {
+		return usagef("--records: %d: want about how many records there are, at least 1", j.records)
+	}
+	if err := oneOf("system", j.system, append(systemNames(), "auto")...); err != nil {
+		return err
+	}
+	if j.asJSON && j.out == stdio {
+		return usagef("--json: want --out, since standard output holds the plan file")
+	}
+	return checkBudget(j.budget)
+}
+
+func (j *planJob) run(path string) error {
+	if err := j.check(); err != nil {
+		return err
+	}
+	s, err := openSchema(path)
+	if err != nil {
+		return err
+	}
+	list, err := privgen.Recommend(s, j.budget, j.records)
+	warning := ""
+	switch {
+	case errors.Is(err, privgen.ErrNoise) && j.anyway:
+		warning = oneLine(err)
+	case errors.Is(err, privgen.ErrNoise):
+		return fmt.Errorf("%w (--anyway plans it all the same)", err)
+	case err != nil:
+		return err
+	}
+	p, chosen, err := j.choose(s, list)
+	if err != nil {
+		return err
+	}
+	if j.out != "" {
+		if err := j.write(p); err != nil || j.out == stdio {
+			return err
+		}
+	}
+	r := planResult{File: j.out, Schema: s.String(), Budget: j.budget, planned: chosen,
+		Alternatives: []planned{}, Warning: warning}
+	if r.Stages, err = json.Marshal(p.Stages()); err != nil {
+		return err
+	}
+	for i, l := range list {
+		if l.Plan.System() != chosen.System {
+			r.Alternatives = append(r.Alternatives, describe(l.Plan, l.Reason, i == 0))
+		}
+	}
+	return j.result(r, func() string { return r.text(p) })
+}
+
+// choose is the plan of the wanted system.
+func (j *planJob) choose(s records.Schema, list []privgen.Recommendation) (privgen.Plan, planned,
+	error) {
+	if j.system == "auto" {
+		return list[0].Plan, describe(list[0].Plan, list[0].Reason, true), nil
+	}
+	p, err := systems[j.system](s, j.budget, j.records, j.seed)
+	if err != nil {
+		return nil, planned{}, err
+	}
+	for i, l := range list {
+		if l.Plan.System() == j.system {
+			return p, describe(p, l.Reason, i == 0), nil
+		}
+	}
+	return p, describe(p, "", false), nil
+}
+
+func describe(p privgen.Plan, reason string, first bool) planned {
+	out := planned{System: p.System(), Recommended: first, Reason: reason, Epsilon: p.Total()}
+	for line := range strings.Lines(p.String()) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "predicted: "); ok {
+			out.Predicted = text
+		}
+	}
+	return out
+}
+
+func (r planResult) text(p privgen.Plan) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, p)
+	if r.Reason != "" {
+		fmt.Fprintf(&b, "\nwhy %s: %s\n", r.System, r.Reason)
+	}
+	for _, other := range r.Alternatives {
+		place := "or"
+		if other.Recommended {
+			place = "recommended"
+		}
+		fmt.Fprintf(&b, "%s --system %s: %s\n", place, other.System, other.Reason)
+	}
+	if r.Warning != "" {
+		fmt.Fprintf(&b, "warning: %s\n", r.Warning)
+	}
+	if r.File != "" {
+		fmt.Fprintf(&b, "\nplan written to %s; nothing was spent\n", r.File)
+	}
+	return b.String()
+}
+
+func (j *planJob) write(p privgen.Plan) error {
+	text, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return err
+	}
+	return j.save(j.out, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
+}
+
+// openPlan reads a plan file.
+func openPlan(path string) (privgen.Plan, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := privgen.ReadPlan(text)
+	if err != nil {
+		return nil, located(path, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"github.com/seed7ba64551/privgen"
+)
+
+// meter shows how far a run is.
+type meter interface {
+	show(privgen.Progress)
+	end() // before anything else is printed
+}
+
+func (a *app) checkProgress() error {
+	return oneOf("progress", a.progress, "auto", "bar", "plain", "none")
+}
+
+// meter is a bar on a terminal and lines anywhere else. Neither writes a carriage return into a
+// file unless a bar is asked for by name.
+func (a *app) meter() meter {
+	switch {
+	case a.quiet || a.progress == "none":
+		return noMeter{}
+	case a.progress == "bar", a.progress == "auto" && isTerminal(a.stderr):
+		return newBars(a.stderr)
+	}
+	return &lines{to: a.stderr, every: 5 * time.Second, now: time.Now}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+type noMeter struct{}
+
+func (noMeter) show(privgen.Progress) {}
+func (noMeter) end()                  {}
+
+// bars draws a bar for each stage of a run.
+type bars struct {
+	all     *mpb.Progress
+	current *mpb.Bar
+	stage   string
+}
+
+func newBars(to io.Writer) *bars {
+	return &bars{all: mpb.New(mpb.WithOutput(to), mpb.WithAutoRefresh(), mpb.WithWidth(30),
+		mpb.WithRefreshRate(100*time.Millisecond))}
+}
+
+func (b *bars) show(p privgen.Progress) {
+	if b.current == nil || p.Stage != b.stage {
+		b.finish()
+		b.stage = p.Stage
+		b.current = b.all.AddBar(int64(p.Of),
+			mpb.PrependDecorators(decor.Name(p.Stage, decor.WC{W: 20, C: decor.DindentRight}),
+				decor.CountersNoUnit("%d/%d", decor.WCSyncSpace)),
+			mpb.AppendDecorators(decor.AverageSpeed(0, "%.0f/s", decor.WCSyncSpace),
+				decor.Name(" left "),
+				decor.AverageETA(decor.ET_STYLE_HHMMSS)))
+	}
+	b.current.SetCurrent(int64(p.Step))
+}
+
+// finish ends the bar of a stage, also of one that ended early.
+func (b *bars) finish() {
+	if b.current != nil && !b.current.Completed() {
+		b.current.Abort(false)
+	}
+	b.current = nil
+}
+
+func (b *bars) end() {
+	b.finish()
+	b.all.Wait()
+}
+
+// lines prints a line for the first and the last step of each stage and every few seconds between
+// them.
+type lines struct {
+	to    io.Writer
+	every time.Duration
+	now   func() time.Time
+
+	mu    sync.Mutex
+	stage string
+	first int // step that the stage was first seen at
+	began time.Time
+	last  time.Time
+}
+
+func (l *lines) show(p privgen.Progress) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if p.Stage != l.stage {
+		l.stage, l.first, l.began, l.last = p.Stage, p.Step, now, time.Time{}
+	}
+	if p.Step < p.Of && now.Sub(l.last) < l.every {
+		return
+	}
+	l.last = now
+	line := fmt.Sprintf("%s: %d of %d", p.Stage, p.Step, p.Of)
+	if spent := now.Sub(l.began).Seconds(); spent > 0 && p.Step > l.first {
+		rate := float64(p.Step-l.first) / spent
+		left := time.Duration(float64(p.Of-p.Step) / rate * float64(time.Second))
+		line += fmt.Sprintf(", %.3g/s, %v left", rate, left.Round(time.Second))
+	}
+	fmt.Fprintf(l.to, "%s, ε ≤ %.4g so far\n", line, p.Epsilon)
+}
+
+func (l *lines) end() {}

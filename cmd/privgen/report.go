@@ -1,0 +1,187 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report"
+	"github.com/seed7ba64551/privgen/report/fidelity"
+)
+
+type reportJob struct {
+	*app
+	in        layout
+	holdout   string
+	plan      string
+	synthetic string
+	fidelity  string
+	publish   bool
+	title     string
+	settings  report.Settings
+	out       string
+}
+
+func newReport(a *app) *cobra.Command {
+	j := &reportJob{app: a}
+	c := &cobra.Command{
+		Use:     "report GENERATOR [RECORDS]",
+		GroupID: "work",
+		Short:   "Report how good synthetic records are, and what protects the real ones",
+		Long: "Report writes one page, which works without a network, and the same numbers as JSON.\n\n" +
+			"With RECORDS, the real ones, it compares: such a report is not private, and says so. " +
+			"--holdout\nnames real records that the generator has not seen, the yardstick of every score.\n\n" +
+			"With --publish it is made of released numbers alone, and may be published; --fidelity adds " +
+			"the\nfigures that privgen fidelity has released.",
+		Example: "  privgen report people.gen people.csv --holdout others.csv -o report.html\n" +
+			"  privgen report people.gen --publish --fidelity figures.json -o public.html",
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: files("gen", "csv", "gz", "jsonl", "parquet", "npz"),
+		RunE: a.action(func(c *cobra.Command, args []string) error {
+			return j.run(c.Context(), args)
+		}),
+	}
+	f := c.Flags()
+	j.in.flags(f)
+	f.StringVar(&j.holdout, "holdout", "", "`file` of real records that the generator has not seen")
+	f.StringVar(&j.synthetic, "synthetic", "", "`file` of synthetic records, instead of drawing some")
+	f.StringVar(&j.plan, "plan", "", "plan `file` of the generator, for the bill")
+	f.BoolVar(&j.publish, "publish", false, "use released numbers alone")
+	f.StringVar(&j.fidelity, "fidelity", "", "`file` that privgen fidelity wrote")
+	f.StringVar(&j.title, "title", "", "`title` of the page")
+	f.IntVar(&j.settings.Rows, "rows", 0, "`number` of records of each kind to compare; 0 for 50,000")
+	f.IntVar(&j.settings.Train, "train", 0,
+		"`number` of records of each kind to train classifiers on; 0 for 10,000")
+	f.Uint64Var(&j.settings.Seed, "seed", 0, "of draws of records and groups")
+	f.StringVarP(&j.out, "out", "o", "", "HTML `file` to write; - for standard output")
+	c.MarkFlagFilename("plan", "json")
+	c.MarkFlagFilename("fidelity", "json")
+	return c
+}
+
+func (j *reportJob) check(args []string) error {
+	switch {
+	case j.out == "" && !j.asJSON:
+		return usagef("--out: want a file for the page, or --json for its numbers")
+	case j.out == stdio && j.asJSON:
+		return usagef("--json: want --out FILE, since standard output holds the page")
+	case j.publish && (len(args) > 1 || j.holdout != ""):
+		return usagef("--publish: want no real records: it uses released numbers alone")
+	case !j.publish && len(args) < 2:
+		return usagef("1 argument: want GENERATOR and RECORDS, or --publish")
+	}
+	return nil
+}
+
+func (j *reportJob) run(ctx context.Context, args []string) error {
+	if err := j.check(args); err != nil {
+		return err
+	}
+	in, err := j.input(args)
+	if err != nil {
+		return err
+	}
+	if j.out != "" && j.out != stdio {
+		if err := writable(j.out); err != nil {
+			return err
+		}
+	}
+	compute := report.Compute
+	if j.publish {
+		compute = report.Released
+	}
+	r, err := compute(ctx, in, j.settings)
+	if err != nil {
+		return err
+	}
+	if j.out != "" {
+		if err := j.save(j.out, r.WriteHTML); err != nil || j.out == stdio {
+			return err
+		}
+	}
+	return j.result(r, func() string { return j.out + "\n" + reportText(r) })
+}
+
+// input reads everything that the report is about.
+func (j *reportJob) input(args []string) (in report.Input, err error) {
+	in.Title = j.title
+	if in.Generator, err = openGenerator(args[0]); err != nil {
+		return in, err
+	}
+	s := in.Generator.Schema()
+	if j.plan != "" {
+		if in.Plan, err = openPlan(j.plan); err != nil {
+			return in, err
+		}
+	}
+	if j.fidelity != "" {
+		if in.Fidelity, err = j.openFidelity(); err != nil {
+			return in, err
+		}
+	}
+	for _, part := range []struct {
+		path string
+		data *records.Data
+	}{{j.synthetic, &in.Synthetic}, {j.holdout, &in.HeldOut}} {
+		if part.path != "" {
+			if *part.data, err = j.read(part.path, j.in, s); err != nil {
+				return in, err
+			}
+		}
+	}
+	if len(args) > 1 {
+		in.Real, err = j.read(args[1], j.in, s)
+	}
+	return in, err
+}
+
+func (j *reportJob) openFidelity() (*fidelity.Released, error) {
+	in, closeIn, err := j.open(j.fidelity)
+	if err != nil {
+		return nil, err
+	}
+	defer closeIn()
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(in); err != nil {
+		return nil, err
+	}
+	var out fidelity.Released
+	if err := json.Unmarshal(text.Bytes(), &out); err != nil {
+		return nil, located(j.fidelity, err)
+	}
+	return &out, nil
+}
+
+// reportText are the main figures of a report.
+func reportText(r *report.Report) string {
+	var b strings.Builder
+	if len(r.Promise.Words) > 0 {
+		fmt.Fprintln(&b, r.Promise.Words[0])
+	}
+	rows := [][]string{{"", "synthetic", "held-out real"}}
+	for _, f := range figures {
+		if synthetic, held := f.of(r); !synthetic.IsNone() {
+			rows = append(rows, []string{f.name, digits(synthetic), digits(held)})
+		}
+	}
+	if len(rows) > 1 {
+		b.WriteString("\n")
+		table(&b, rows)
+	}
+	if r.Caveat != "" {
+		fmt.Fprintf(&b, "\n%s\n", r.Caveat)
+	}
+	return b.String()
+}
+
+func digits(n report.Number) string {
+	if n.IsNone() {
+		return "–"
+	}
+	return fmt.Sprintf("%.4f", float64(n))
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// app is what all subcommands share.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+
+	asJSON   bool
+	quiet    bool
+	progress string
+
+	started bool // the command line is right, and the subcommand runs
+}
+
+const columns = 100 // of text
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "privgen",
+		Short: "Private synthetic data: learn a generator from records under differential privacy",
+		Long: "Privgen learns a generator of synthetic records from sensitive ones under differential " +
+			"privacy,\nand keeps the privacy budget of every data set in a ledger that outlives the " +
+			"process.\n\nThe order of work: draft a schema, plan what to spend, fit, sample, report.\n\n" +
+			exitHelp(),
+		Version:           version(),
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		Args:              cobra.NoArgs,
+		RunE:              func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetUsageTemplate(strings.NewReplacer(
+		".LocalFlags.FlagUsages", fmt.Sprintf(".LocalFlags.FlagUsagesWrapped %d", columns),
+		".InheritedFlags.FlagUsages", fmt.Sprintf(".InheritedFlags.FlagUsagesWrapped %d", columns),
+	).Replace(root.UsageTemplate()))
+	flags := root.PersistentFlags()
+	flags.BoolVar(&a.asJSON, "json", false, "print the result, and an error, as JSON")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print no notes and no progress on standard error")
+	flags.StringVar(&a.progress, "progress", "auto",
+		"`form` of progress: auto, bar (for a terminal), plain (lines) or none")
+	cobra.EnableCommandSorting = false // the order of work says more
+	root.AddCommand(newDraft(a), newPlan(a), newFit(a), newSample(a), newReport(a), newCompare(a),
+		newFidelity(a), newGuarantee(a), newLedger(a), newAudit(a), newMan(a))
+	root.AddGroup(&cobra.Group{ID: "work", Title: "The order of work:"},
+		&cobra.Group{ID: "trust", Title: "Budgets and trust:"})
+	return root
+}
+
+// exitHelp is the table of exit codes.
+func exitHelp() string {
+	var b strings.Builder
+	b.WriteString("Exit codes:")
+	for _, c := range exitCodes {
+		fmt.Fprintf(&b, "\n  %3d  %s", c.Code, c.Meaning)
+	}
+	return b.String()
+}
+
+// version is that of the module, or of the commit that the program was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	text := info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && (text == "" || text == "(devel)") {
+			text = s.Value
+		}
+	}
+	return text
+}
+
+// action is the work of a subcommand whose command line is right.
+func (a *app) action(do func(c *cobra.Command, args []string) error) func(*cobra.Command,
+	[]string) error {
+	return func(c *cobra.Command, args []string) error {
+		a.started = true
+		if err := a.checkProgress(); err != nil {
+			return err
+		}
+		return do(c, args)
+	}
+}
+
+// note prints a line for the person who runs the command.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintln(a.stderr, wrap(fmt.Sprintf("note: "+format, args...), columns))
+	}
+}
+
+// arguments wants as many arguments as there are names.
+func arguments(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		return fmt.Errorf("%d arguments: want %s", len(args), listed(names, "and"))
+	}
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+type sampleJob struct {
+	*app
+	n        int
+	seed     uint64
+	seeded   bool
+	class    string
+	where    []string
+	attempts int
+	format   string
+	comma    string
+	noHeader bool
+	out      string
+}
+
+var outputFormats = []string{"csv", "jsonl", "parquet", "npz", "transactions"}
+
+func newSample(a *app) *cobra.Command {
+	j := &sampleJob{app: a}
+	c := &cobra.Command{
+		Use:     "sample GENERATOR",
+		GroupID: "work",
+		Short:   "Draw synthetic records, any number of them",
+		Long: "Sample draws synthetic records. It costs no privacy, whatever is drawn and however often.\n" +
+			"Records are streamed: memory does not grow with their number.\n\n" +
+			"A condition of --where names a column of a table: column=level, column>=number or\n" +
+			"column<=number. Records that do not meet all conditions are drawn and thrown away.",
+		Example: "  privgen sample people.gen -n 30000 --seed 1 -o synthetic.csv\n" +
+			"  privgen sample people.gen -n 1000 --class '>50K' --where 'age>=30' --format jsonl",
+		Args:              arguments("GENERATOR"),
+		ValidArgsFunction: files("gen"),
+		RunE: a.action(func(c *cobra.Command, args []string) error {
+			j.seeded = c.Flags().Changed("seed")
+			return j.run(c.Context(), args[0])
+		}),
+	}
+	f := c.Flags()
+	f.IntVarP(&j.n, "n", "n", 0, "`number` of records")
+	f.Uint64Var(&j.seed, "seed", 0, "makes the draw repeatable; by default each is another one")
+	f.StringVar(&j.class, "class", "", "records of one `class` only, by name")
+	f.StringArrayVar(&j.where, "where", nil, "`condition` on a column of a table; all must hold")
+	f.IntVar(&j.attempts, "attempts", 1000,
+		"with --where: records drawn for each one wanted, at most")
+	f.StringVar(&j.format, "format", "auto",
+		"`format`: "+listed(outputFormats, "or")+"; auto goes by the file's name")
+	f.StringVar(&j.comma, "comma", ",", "CSV: `character` between fields; tab for a tabulator")
+	f.BoolVar(&j.noHeader, "no-header", false, "CSV: write no line of names")
+	f.StringVarP(&j.out, "out", "o", stdio, "`file` to write; - for standard output")
+	c.MarkFlagRequired("n")
+	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(outputFormats,
+		cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// sampleResult is what --json prints.
+type sampleResult struct {
+	File    string `json:"file"`
+	Format  string `json:"format"`
+	Records int    `json:"records"`
+	Seed    string `json:"seed"` // as a text: JSON numbers lose digits
+	Class   string `json:"class,omitempty"`
+}
+
+func (j *sampleJob) run(ctx context.Context, path string) error {
+	switch {
+	case j.n < 1:
+		return usagef("-n: %d: want a number of records, at least 1", j.n)
+	case j.attempts < 1:
+		return usagef("--attempts: %d: want a number, at least 1", j.attempts)
+	case j.asJSON && j.out == stdio:
+		return usagef("--json: want --out, since standard output holds the records")
+	}
+	gen, err := openGenerator(path)
+	if err != nil {
+		return err
+	}
+	s := gen.Schema()
+	if j.format, err = j.formatFor(s); err != nil {
+		return err
+	}
+	if !j.seeded {
+		j.seed = rand.Uint64()
+	}
+	parts, err := j.draw(ctx, gen)
+	if err != nil {
+		return err
+	}
+	err = j.save(j.out, func(w io.Writer) error { return j.write(w, s, parts) })
+	if err != nil || j.out == stdio {
+		return err
+	}
+	r := sampleResult{File: j.out, Format: j.format, Records: j.n, Seed: fmt.Sprint(j.seed),
+		Class: j.class}
+	return j.result(r, func() string {
+		return fmt.Sprintf("%s: %d synthetic records (%s, seed %s)", r.File, r.Records, r.Format, r.Seed)
+	})
+}
+
+// openGenerator reads a generator file.
+func openGenerator(path string) (*privgen.Generator, error) {
+	g, err := privgen.LoadFile(path)
+	if err != nil {
+		return nil, located(path, err)
+	}
+	return g, nil
+}
+
+// formatFor is the format to write, which must be able to hold the schema's records.
+func (j *sampleJob) formatFor(s records.Schema) (string, error) {
+	possible := []string{"csv", "npz"}
+	switch {
+	case s.Sparse():
+		possible = []string{"transactions"}
+	case s.Kind() == records.MixedTable:
+		possible = []string{"csv", "jsonl", "parquet", "npz"}
+	}
+	if j.format == "auto" {
+		name := strings.ToLower(j.out)
+		for _, format := range possible {
+			if strings.HasSuffix(name, "."+format) {
+				return format, nil
+			}
+		}
+		return possible[0], nil
+	}
+	return j.format, oneOf("format", j.format, possible...)
+}
+
+// draw streams the records that are wanted.
+func (j *sampleJob) draw(ctx context.Context, gen *privgen.Generator) (iter.Seq2[records.Data,
+	error], error) {
+	s := gen.Schema()
+	opts := []privgen.DrawOption{privgen.Seed(j.seed)}
+	if j.class != "" {
+		label := slices.Index(s.ClassNames(), j.class)
+		if label < 0 {
+			return nil, usagef("--class: %q: want one of %s", j.class, classList(s))
+		}
+		opts = append(opts, privgen.OfClass(label))
+	}
+	if len(j.where) == 0 {
+		return gen.Stream(ctx, j.n, opts...), nil
+	}
+	conditions, err := parseConditions(j.where, s)
+	if err != nil {
+		return nil, err
+	}
+	most := min(j.n, int(^uint(0)>>1)/j.attempts) * j.attempts
+	return conditions.filter(gen.Stream(ctx, most, opts...), j.n, most), nil
+}
+
+func classList(s records.Schema) string {
+	names := s.ClassNames()
+	if len(names) == 0 {
+		return "none: the generator knows no classes"
+	}
+	return fmt.Sprintf("%q", names)
+}
+
+// write writes records as they are drawn.
+func (j *sampleJob) write(w io.Writer, s records.Schema, parts iter.Seq2[records.Data,
+	error]) error {
+	comma, err := character("comma", j.comma)
+	if err != nil {
+		return err
+	}
+	layout := records.CSV{Comma: comma, Header: !j.noHeader}
+	switch {
+	case j.format == "jsonl":
+		return records.JSONLines{}.WriteFrames(w, s, parts)
+	case j.format == "parquet":
+		return parquet.WriteFrames(w, s, parts)
+	case j.format == "npz":
+		return writeNPZ(w, s, j.n, parts)
+	case j.format == "csv" && s.Kind() == records.MixedTable:
+		return layout.WriteFrames(w, s, parts)
+	}
+	for part, err := range parts {
+		if err != nil {
+			return err
+		}
+		if err := writePart(w, j.format, layout, part); err != nil {
+			return err
+		}
+		layout.Header = false // the first part has written it
+	}
+	return nil
+}
+
+func writePart(w io.Writer, format string, layout records.CSV, part records.Data) error {
+	if format == "transactions" {
+		return records.WriteTransactions(w, part)
+	}
+	t, ok := part.(*records.Table)
+	if !ok {
+		return inputf("records of type %T cannot be written as CSV", part)
+	}
+	return layout.Write(w, t)
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestSamplesAreTheLibrarys: every format holds the records that the library draws with that seed.
+func TestSamplesAreTheLibrarys(t *testing.T) {
+	s := fitted(t)
+	gen, err := privgen.LoadFile(s.path("people.gen"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 2500 // more than two chunks
+	drawn, err := gen.Sample(context.Background(), n, privgen.Seed(7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if err := (records.CSV{Header: true}).WriteFrame(&want, drawn.(*records.Frame)); err != nil {
+		t.Fatal(err)
+	}
+	printed := s.run(0, "sample", "people.gen", "-n", "2500", "--seed", "7").stdout
+	if printed != want.String() {
+		t.Error("CSV on standard output differs")
+	}
+	for _, name := range []string{"s.csv", "s.jsonl", "s.parquet", "s.npz"} {
+		s.run(0, "sample", "people.gen", "-n", "2500", "--seed", "7", "-o", name)
+		if name == "s.npz" {
+			var npz bytes.Buffer
+			if err := records.WriteNPZ(&npz, drawn.(*records.Frame).Encoded()); err != nil {
+				t.Fatal(err)
+			}
+			if s.read(name) != npz.String() {
+				t.Error("npz differs from what the library writes")
+			}
+			continue
+		}
+		f := s.frame(name, gen.Schema())
+		var got bytes.Buffer
+		if err := (records.CSV{Header: true}).WriteFrame(&got, f); err != nil {
+			t.Fatal(err)
+		}
+		if got.String() != want.String() {
+			t.Errorf("%s differs", name)
+		}
+	}
+}
+
+func (s *session) frame(name string, schema records.Schema) *records.Frame {
+	s.Helper()
+	var f *records.Frame
+	var err error
+	switch path := s.path(name); {
+	case strings.HasSuffix(name, ".csv"):
+		f, err = records.CSV{Header: true}.OpenFrame(path, schema)
+	case strings.HasSuffix(name, ".jsonl"):
+		f, err = records.JSONLines{}.OpenFrame(path, schema)
+	default:
+		f, err = parquet.OpenFrame(path, schema)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	return f
+}
+
+// TestSamplesOfConditions: class and conditions hold for every record, and there are as many as
+// asked for.
+func TestSamplesOfConditions(t *testing.T) {
+	s := fitted(t)
+	s.run(0, "sample", "people.gen", "-n", "1500", "--class", "high", "--where", "age>=40", "--where",
+		"hours<=50", "--where", "work=private", "-o", "s.csv")
+	schema, err := openSchema(s.path("schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := s.frame("s.csv", schema)
+	if f.Len() != 1500 {
+		t.Errorf("%d records, want 1500", f.Len())
+	}
+	for i := range f.Len() {
+		if f.Number(i, 0) < 40 || f.Number(i, 2) > 50 || f.Value(i, 1) != "private" ||
+			f.Value(i, 3) != "high" {
+			t.Fatalf("record %d meets not all conditions", i)
+		}
+	}
+	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "age>=91"), "--attempts")
+	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "work=idle"), "private")
+	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "height>1"),
+		"column=level")
+	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--class", "middle"), "low")
+}
+
+// TestSeeds: a seed repeats a draw, and without one each is another.
+func TestSeeds(t *testing.T) {
+	s := fitted(t)
+	draw := func(more ...string) string {
+		return s.run(0, append([]string{"sample", "people.gen", "-n", "100"}, more...)...).stdout
+	}
+	if first := draw("--seed", "0"); draw("--seed", "0") != first {
+		t.Error("the same seed draws something else")
+	}
+	if first := draw(); draw() == first { // two seeds of 64 bits are equal with probability 2^-64
+		t.Error("no seed draws the same twice")
+	}
+}
+
+// TestSamplesAreStreamed: a million records and a thousand take about the same memory.
+func TestSamplesAreStreamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws a million records")
+	}
+	s := fitted(t)
+	memory := func(n int) int64 {
+		c := s.command("sample", "people.gen", "-n", strconv.Itoa(n), "-o", os.DevNull)
+		if e := finish(t, c.Run(), c); e.code != 0 {
+			t.Fatalf("exit code %d", e.code)
+		}
+		usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage)
+		if !ok {
+			t.Skip("the system does not tell")
+		}
+		return int64(usage.Maxrss)
+	}
+	few, many := memory(1000), memory(1_000_000)
+	if many > 2*few {
+		t.Errorf("a thousand records take %d KiB, a million %d", few, many)
+	}
+}
+
+// TestRecordsOnStandardInput: a fit of a pipe is a fit of the file.
+func TestRecordsOnStandardInput(t *testing.T) {
+	s := withShortPlan(t)
+	s.stdin = s.read("people.csv")
+	s.run(0, "fit", "plan.json", "-", "--ledger", "people", "--new-ledger", "-o", "people.gen")
+	s.run(0, "sample", "people.gen", "-n", "10")
+	s.stdin = "age,work\n1,self\n"
+	s.oneLine(s.run(exitInput, "fit", "plan.json", "-", "--ledger", "b", "-o", "b.gen"),
+		"standard input")
+}
+
+// TestInputFormats: the same records in other forms have the same strays, which is none.
+func TestInputFormats(t *testing.T) {
+	s := fitted(t)
+	s.run(0, "sample", "people.gen", "-n", "2000", "-o", "a.jsonl")
+	s.run(0, "sample", "people.gen", "-n", "2000", "-o", "a.parquet")
+	s.run(0, "ledger", "create", "b", "--epsilon", "9")
+	for _, name := range []string{"a.jsonl", "a.parquet"} {
+		e := s.run(0, "fit", "plan.json", name, "--ledger", "b", "-o", name+".gen")
+		if strings.Contains(e.stderr, "outside the schema") {
+			t.Errorf("%s: %s", name, e.stderr)
+		}
+	}
+	compressed := exec.Command("gzip", "-k", s.path("people.csv"))
+	if err := compressed.Run(); err == nil {
+		s.run(0, "fit", "plan.json", "people.csv.gz", "--ledger", "b", "-o", "gz.gen")
+	}
+	s.oneLine(s.run(exitInput, "fit", "plan.json", "people.npz", "--ledger", "b", "-o", "x.gen"),
+		"does not hold records of the schema")
+}
+
+// TestStraysAreTold: what is clamped is counted for the owner, on standard error alone.
+func TestStraysAreTold(t *testing.T) {
+	s := withShortPlan(t)
+	s.write("people.csv", s.read("people.csv")+"200,private,40,low\nx,idle,40,low\n30,self,40,low\n")
+	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
+		"people.gen", "--json"}
+	e := s.run(0, fit...)
+	text := strings.Join(strings.Fields(e.stderr), " ")
+	if !strings.Contains(text, "not private") ||
+		!strings.Contains(text, "age 2, work 1 of 3003 records") {
+		t.Errorf("standard error has %q", e.stderr)
+	}
+	validate(t, "fit", e.stdout)
+	if e := s.run(0, append(fit, "--quiet")...); e.stderr != "" {
+		t.Errorf("--quiet prints %q", e.stderr)
+	}
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// strays are how many cells of each column of a table hold what their column does not allow. They
+// are counted without noise, so they are not private.
+func strays(d records.Data) (columns []string, counts []int) {
+	f, ok := records.AsFrame(d)
+	if !ok {
+		return nil, nil
+	}
+	for j, column := range f.Schema().Columns() {
+		n := 0
+		for i := range f.Len() {
+			if f.Stray(i, j) {
+				n++
+			}
+		}
+		if n > 0 {
+			columns, counts = append(columns, column.Name()), append(counts, n)
+		}
+	}
+	return columns, counts
+}
+
+// warnStrays tells the owner of the records how many cells will be replaced or clamped.
+func (a *app) warnStrays(d records.Data) {
+	if a.quiet {
+		return
+	}
+	columns, counts := strays(d)
+	if len(columns) > 0 {
+		var parts []string
+		for i, name := range columns {
+			parts = append(parts, fmt.Sprintf("%s %d", name, counts[i]))
+		}
+		a.note("cells outside the schema, which are clamped or replaced (counted in the records: not "+
+			"private, do not publish): %s of %d records", strings.Join(parts, ", "), d.Len())
+		return
+	}
+	if _, table := records.AsFrame(d); table {
+		return
+	}
+	if err := records.Check(d); err != nil {
+		a.note("records outside the schema, which are clamped (not private, do not publish): %s",
+			oneLine(err))
+	}
+}

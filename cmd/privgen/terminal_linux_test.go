@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// openTerminal opens a pseudo-terminal of 100 columns.
+func openTerminal(t *testing.T) (ours, theirs *os.File) {
+	t.Helper()
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here:", err)
+	}
+	fd := int(ours.Fd())
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Skip(err)
+	}
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Skip(err)
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: 100}); err != nil {
+		t.Skip(err)
+	}
+	theirs, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	return ours, theirs
+}
+
+// TestBarsOnATerminal: a fit on a terminal draws bars with a rate and the time that is left, and
+// ends with each of them full.
+func TestBarsOnATerminal(t *testing.T) {
+	s := withShortPlan(t)
+	ours, theirs := openTerminal(t)
+	defer ours.Close()
+	c := s.command("fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
+		"people.gen")
+	c.Stderr = theirs
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirs.Close()
+	shown, _ := io.ReadAll(ours) // ends with an error when the last process closes the terminal
+	if e := finish(t, c.Wait(), c); e.code != 0 {
+		t.Fatalf("exit code %d: %s", e.code, shown)
+	}
+	text := regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]").ReplaceAllString(string(shown), "")
+	for _, words := range []string{"mean embedding", "generator", "60/60", "/s", "left 00:"} {
+		if !strings.Contains(text, words) {
+			t.Errorf("the terminal does not show %q: %q", words, text)
+		}
+	}
+	if strings.Contains(text, " so far") {
+		t.Error("a terminal gets lines beside bars")
+	}
+}

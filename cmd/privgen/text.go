@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+)
+
+// wrap breaks lines that are longer than the width at blanks, and indents what follows by four
+// more blanks than the line. A word that is longer stays whole.
+func wrap(text string, width int) string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		out = append(out, wrapLine(line, width)...)
+	}
+	return strings.Join(out, "\n")
+}
+
+func wrapLine(line string, width int) (out []string) {
+	indent := strings.Repeat(" ", len(line)-len(strings.TrimLeft(line, " "))+4)
+	for utf8.RuneCountInString(line) > width {
+		runes := []rune(line)
+		from := len(runes) - len([]rune(strings.TrimLeft(line, " "))) // no break within the indentation
+		at := -1
+		for i := from + 1; i < len(runes) && (i <= width || at < 0); i++ {
+			if runes[i] == ' ' {
+				at = i
+			}
+		}
+		if at < 0 {
+			break
+		}
+		out = append(out, strings.TrimRight(string(runes[:at]), " "))
+		line = indent + strings.TrimLeft(string(runes[at:]), " ")
+	}
+	return append(out, line)
+}
+
+// table prints rows with aligned columns. Numbers are right-aligned by the caller.
+func table(w io.Writer, rows [][]string) error {
+	var b bytes.Buffer
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(t, strings.Join(row, "\t"))
+	}
+	t.Flush()
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimRight(b.String(), "\n"), "\n") {
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	_, err := fmt.Fprintln(w, wrap(strings.Join(lines, "\n"), columns))
+	return err
+}
+
+// result prints what a subcommand found: as JSON, or as text of at most so many columns.
+func (a *app) result(value any, text func() string) error {
+	if !a.asJSON {
+		_, err := fmt.Fprintln(a.stdout, wrap(strings.TrimRight(text(), "\n"), columns))
+		return err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(value); err != nil {
+		return err
+	}
+	_, err := a.stdout.Write(b.Bytes())
+	return err
+}
+
+// oneOf checks a flag that names one of several things.
+func oneOf(flag, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return usagef("--%s: %q: want %s", flag, value, listed(allowed, "or"))
+}
+
+// listed joins words as a sentence does.
+func listed(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	n := len(words) - 1
+	return strings.Join(words[:n], ", ") + " " + last + " " + words[n]
+}

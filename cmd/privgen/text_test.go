@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed7ba64551/privgen"
+)
+
+func TestWrap(t *testing.T) {
+	got := wrap("  one two three four\nε ε ε ε\nlonglonglong x", 10)
+	want := "  one two\n      three\n      four\nε ε ε ε\nlonglonglong\n    x"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestLinesOfProgress(t *testing.T) {
+	var out bytes.Buffer
+	now := time.Unix(0, 0)
+	l := &lines{to: &out, every: 5 * time.Second, now: func() time.Time { return now }}
+	for step := 1; step <= 100; step++ {
+		l.show(privgen.Progress{Stage: "training", Step: step, Of: 100, Epsilon: 0.5})
+		now = now.Add(200 * time.Millisecond)
+	}
+	want := "training: 1 of 100, ε ≤ 0.5 so far\n" +
+		"training: 26 of 100, 5/s, 15s left, ε ≤ 0.5 so far\n" +
+		"training: 51 of 100, 5/s, 10s left, ε ≤ 0.5 so far\n" +
+		"training: 76 of 100, 5/s, 5s left, ε ≤ 0.5 so far\n" +
+		"training: 100 of 100, 5/s, 0s left, ε ≤ 0.5 so far\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+// TestTextFitsTheScreen holds every text to a hundred columns.
+func TestTextFitsTheScreen(t *testing.T) {
+	s := fitted(t)
+	for _, args := range [][]string{{}, {"plan", "schema.json", "--records", "3000"},
+		{"plan", "schema.json", "--records", "3000", "--system", "gan"}, {"guarantee", "people.gen"},
+		{"ledger", "show", "people"}, {"ledger", "left", "people", "--plan", "plan.json"},
+		{"ledger", "verify", "people"}, {"ledger", "list"}} {
+		e := s.run(0, args...)
+		for line := range strings.Lines(e.stdout + e.stderr) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
+				t.Errorf("%v: %d columns: %s", args, n, line)
+			}
+		}
+	}
+}
+
+// each calls do for every subcommand, the hidden ones excepted.
+func each(c *cobra.Command, do func(*cobra.Command)) {
+	do(c)
+	for _, sub := range c.Commands() {
+		if !sub.Hidden && sub.Name() != "help" && sub.Name() != "completion" {
+			each(sub, do)
+		}
+	}
+}
+
+// TestHelp compares the help of every subcommand with a golden file, and asks for it as users do.
+func TestHelp(t *testing.T) {
+	s := newSession(t)
+	each(newRoot(&app{}), func(c *cobra.Command) {
+		name := strings.ReplaceAll(c.CommandPath(), " ", "-")
+		args := strings.Fields(c.CommandPath())[1:]
+		e := s.run(0, append(args, "--help")...)
+		if short := s.run(0, append(args, "-h")...); short.stdout != e.stdout {
+			t.Errorf("%s: -h is not --help", name)
+		}
+		for line := range strings.Lines(e.stdout) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
+				t.Errorf("%s: %d columns: %s", name, n, line)
+			}
+		}
+		golden(t, filepath.Join("testdata", "help", name+".txt"), e.stdout)
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && f.Name != "help" && !strings.Contains(e.stdout, "--"+f.Name) {
+				t.Errorf("%s: the help does not name --%s", name, f.Name)
+			}
+		})
+	})
+}
+
+// TestManualPages compares the manual pages with those that are committed.
+func TestManualPages(t *testing.T) {
+	s := newSession(t)
+	s.run(0, "man", "pages")
+	made, err := filepath.Glob(s.path("pages/*.1"))
+	if err != nil || len(made) < 15 {
+		t.Fatalf("%d pages: %v", len(made), err)
+	}
+	for _, page := range made {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, filepath.Join("man", filepath.Base(page)), string(text))
+	}
+	kept, err := filepath.Glob("man/*.1")
+	if err != nil || len(kept) != len(made) {
+		t.Errorf("%d pages are committed, %d are made", len(kept), len(made))
+	}
+}
+
+func golden(t *testing.T, path, text string) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text != string(want) {
+		t.Errorf("%s is out of date: go test -run 'Help|Manual' -update\n%s", path, text)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	s := newSession(t)
+	s.run(0, "ledger", "create", "people-2026")
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if e := s.run(0, "completion", shell); !strings.Contains(e.stdout, "privgen") {
+			t.Errorf("%s: %q", shell, e.stdout)
+		}
+	}
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"fit", []string{"fi"}},
+		{"people-2026", []string{"ledger", "show", ""}},
+		{"people-2026", []string{"fit", "--ledger", ""}},
+		{"merf", []string{"plan", "--system", ""}},
+		{"parquet", []string{"sample", "--format", ""}},
+	} {
+		e := s.run(0, append([]string{"__complete"}, c.args...)...)
+		if !strings.Contains(e.stdout, c.want) {
+			t.Errorf("%q is completed to %q, want %s", c.args, e.stdout, c.want)
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	s := newSession(t)
+	if e := s.run(0, "--version"); !strings.HasPrefix(e.stdout, "privgen version ") {
+		t.Errorf("%q", e.stdout)
+	}
+}
+
+func TestTable(t *testing.T) {
+	var b bytes.Buffer
+	table(&b, [][]string{{"", "a", "longer"}, {"ε", "1", "2"}, {"three", "10", ""}})
+	want := "       a   longer\nε      1   2\nthree  10\n"
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+	if fmt.Sprint(digits(none)) != "–" {
+		t.Error("no number is printed as one")
+	}
+}

@@ -1,0 +1,142 @@
+//go:build !purego
+
+package device
+
+import "unsafe"
+
+// fastest is the best set of kernels for this machine.
+func fastest() *kernels { return neon() }
+
+// available lists the sets of kernels that this machine can run, slowest first. Every arm64 has
+// NEON.
+func available() []*kernels { return []*kernels{generic(), neon()} }
+
+// neon takes the steps of avx2, so that it gives the same bits.
+func neon() *kernels {
+	k := generic()
+	k.name = "neon"
+	k.gemm = gemmKernels{
+		rows: 6, lanes: neonLanes, deepNN: 400, deepTN: 256, copyTN: 150,
+		packColumns: packColumnsNEON,
+	}
+	for rows := 1; rows <= k.gemm.rows; rows++ {
+		for vecs := 1; vecs <= 2; vecs++ {
+			k.gemm.tile[rows][vecs] = tileOf{rows, vecs}.kernel
+		}
+	}
+	for cols := 1; cols <= thinCols; cols++ {
+		k.gemm.thinOne[cols] = thinOf{1, cols}.kernel
+		k.gemm.thinMany[cols] = thinOf{thinRows[cols], cols}.kernel
+	}
+	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsNEON(1), packRowsNEON(2)
+	useNEON(k)
+	return k
+}
+
+// useNEON replaces the element-wise kernels and reductions by assembly.
+func useNEON(k *kernels) {
+	k.apply = [funcs]func(dst, src []float32){
+		Identity:  k.apply[Identity],
+		ReLU:      func(dst, src []float32) { reluNEON(len(dst), first(dst), first(src)) },
+		LeakyReLU: func(dst, src []float32) { leakyNEON(len(dst), first(dst), first(src)) },
+		Tanh:      func(dst, src []float32) { tanhNEON(len(dst), first(dst), first(src)) },
+		Sigmoid:   func(dst, src []float32) { sigmoidNEON(len(dst), first(dst), first(src)) },
+		Softplus:  func(dst, src []float32) { softplusNEON(len(dst), first(dst), first(src)) },
+		Exp:       func(dst, src []float32) { expNEON(len(dst), first(dst), first(src)) },
+		Log:       func(dst, src []float32) { logNEON(len(dst), first(dst), first(src)) },
+	}
+	k.gradient = [funcs]func(delta, out []float32){
+		Identity:  k.gradient[Identity],
+		ReLU:      func(delta, out []float32) { reluGradientNEON(len(delta), first(delta), first(out)) },
+		LeakyReLU: func(delta, out []float32) { leakyGradientNEON(len(delta), first(delta), first(out)) },
+		Tanh:      func(delta, out []float32) { tanhGradientNEON(len(delta), first(delta), first(out)) },
+		Sigmoid: func(delta, out []float32) {
+			sigmoidGradientNEON(len(delta), first(delta), first(out))
+		},
+		Softplus: func(delta, out []float32) {
+			softplusGradientNEON(len(delta), first(delta), first(out))
+		},
+		Exp: func(delta, out []float32) { expGradientNEON(len(delta), first(delta), first(out)) },
+		Log: func(delta, out []float32) { logGradientNEON(len(delta), first(delta), first(out)) },
+	}
+	k.axpy = func(alpha float32, x, y []float32) { axpyNEON(len(y), alpha, first(x), first(y)) }
+	k.scale = func(alpha float32, x []float32) { scaleNEON(len(x), alpha, first(x)) }
+	k.clamp = func(dst, src []float32, lo, hi float32) {
+		clampNEON(len(src), lo, hi, first(dst), first(src))
+	}
+	k.threshold = func(dst, src []float32, t float32) {
+		thresholdNEON(len(src), t, first(dst), first(src))
+	}
+	k.mul = func(dst, a, b []float32) { mulNEON(len(dst), first(dst), first(a), first(b)) }
+	k.sub = func(dst, a, b []float32) { subNEON(len(dst), first(dst), first(a), first(b)) }
+	k.dot = dotOfVectors
+	k.cosSin = cosSinOfVectors
+	k.adam = func(p, g, m, v []float32, r *adamRates, scale float32) {
+		adamNEON(len(p), first(p), first(g), first(m), first(v), &r.beta1, scale)
+	}
+	k.adamOfSum = adamOfSumNEON
+	k.gather = func(dst, w []float32, stride int, items []uint32) {
+		for _, item := range items { // one times a number plus another rounds like their sum
+			axpyNEON(len(dst), 1, first(w[int(item)*stride:]), first(dst))
+		}
+	}
+	k.scatter = func(c []float32, stride int, items []uint32, src []float32) {
+		for _, item := range items {
+			axpyNEON(len(src), 1, first(src), first(c[int(item)*stride:]))
+		}
+	}
+	k.units = func(w, origin float32, x []float32, total []int32) {
+		unitsNEON(len(x), w, origin, first(x), unsafe.SliceData(total))
+	}
+	k.scaleOdd = func(w float32, dst, src []float32) {
+		scaleOddNEON(len(dst), w, first(dst), first(src))
+	}
+}
+
+// dotOfVectors keeps sixteen chains of sums: the first eight take what does not fill sixteen
+// numbers.
+func dotOfVectors(a, b []float32) float64 {
+	var sums [16]float64
+	n := len(a) &^ 15
+	dotNEON(n, first(a), first(b), &sums[0])
+	for ; n < len(a); n += 8 {
+		var x, y [16]float32
+		copy(x[:8], a[n:])
+		copy(y[:8], b[n:])
+		dotNEON(16, &x[0], &y[0], &sums[0])
+	}
+	var s [4]float64
+	for i := range s {
+		s[i] = (sums[i] + sums[8+i]) + (sums[4+i] + sums[12+i])
+	}
+	return (s[0] + s[2]) + (s[1] + s[3])
+}
+
+// widest is the largest argument that cosSinNEON reduces exactly.
+const widest = 65536
+
+func cosSinOfVectors(cos, sin, src []float32, scale float32) {
+	const stretch = 1024
+	for len(src) > 0 {
+		n := min(stretch, len(src))
+		cosSinNEON(n, first(cos), first(sin), first(src), scale)
+		for i, x := range src[:n] {
+			if !(x >= -widest && x <= widest) {
+				cosSinGeneric(cos[i:i+1], sin[i:i+1], src[i:i+1], scale)
+			}
+		}
+		cos, sin, src = cos[n:], sin[n:], src[n:]
+	}
+}
+
+// adamOfSumNEON works in stretches that stay in the first cache.
+func adamOfSumNEON(p []float32, g []float64, m, v []float32, r *adamRates, scale float64) {
+	var narrow [256]float32
+	for lo := 0; lo < len(p); lo += len(narrow) {
+		hi := min(lo+len(narrow), len(p))
+		for i, x := range g[lo:hi] {
+			narrow[i] = float32(scale * x)
+		}
+		adamNEON(hi-lo, &p[lo], &narrow[0], &m[lo], &v[lo], &r.beta1, 1)
+	}
+}

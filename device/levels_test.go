@@ -1,0 +1,123 @@
+package device
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"testing"
+)
+
+// TestBitsOnEveryProcessor: vector kernels give the same bits at every level of every processor,
+// and so do the portable ones, whose functions are others. The sums below were taken on amd64; NaN
+// counts as one number.
+func TestBitsOnEveryProcessor(t *testing.T) {
+	for _, level := range available() {
+		want := uint64(vectorBits)
+		if level.name == "generic" {
+			want = portableBits
+		}
+		if got := bitsOf(level); got != want {
+			t.Errorf("%s: the sum of bits is %#x, want %#x", level.name, got, want)
+		}
+	}
+}
+
+const (
+	vectorBits   = 0x237e68f0b13c810
+	portableBits = 0x63540b78c257ae9c
+)
+
+// spread is n numbers of many magnitudes, made without arithmetic that a processor may round in its
+// own way.
+func spread(n int, seed uint64) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		seed = seed*6364136223846793005 + 1442695040888963407
+		mantissa, exponent := int32(seed>>40)-1<<23, int(seed>>20&15)-12
+		x[i] = float32(math.Ldexp(float64(mantissa), exponent-20))
+	}
+	return x
+}
+
+// bitsOf is a sum over what all kernels of a level make of such numbers.
+func bitsOf(k *kernels) uint64 {
+	h := fnv.New64a()
+	write := func(x []float32) {
+		for _, v := range x {
+			b := math.Float32bits(v)
+			if v != v {
+				b = 0x7fc00000
+			}
+			h.Write([]byte{byte(b), byte(b >> 8), byte(b >> 16), byte(b >> 24)})
+		}
+	}
+	edges := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)),
+		float32(math.NaN()), 1e-40, -1e-40, math.MaxFloat32, 65536, -65536}
+	for _, n := range []int{1, 3, 8, 15, 16, 29, 203} {
+		x, y, z := append(spread(n, 1), edges...), append(spread(n, 2), edges...), spread(n+len(edges), 3)
+		dst := make([]float32, len(x))
+		for f := range k.apply {
+			if k.name == "generic" && Func(f) != ReLU && Func(f) != LeakyReLU {
+				continue // the standard library's functions may differ between processors
+			}
+			k.apply[f](dst, x)
+			write(dst)
+			copy(dst, z)
+			k.gradient[f](dst, y)
+			write(dst)
+		}
+		k.mul(dst, x, y)
+		write(dst)
+		k.sub(dst, x, y)
+		write(dst)
+		copy(dst, z)
+		k.axpy(0.7, x, dst)
+		write(dst)
+		k.scale(1.3, dst)
+		write(dst)
+		k.clamp(dst, x, -1.5, 2)
+		write(dst)
+		k.threshold(dst, x, 0.5)
+		write(dst)
+		k.scaleOdd(0.3, dst, x)
+		write(dst)
+		if k.name != "generic" {
+			sin := make([]float32, len(x))
+			k.cosSin(dst, sin, spread(len(x), 4), 0.1)
+			write(dst)
+			write(sin)
+		}
+		a, b := spread(n, 5), spread(n, 6)
+		fmt.Fprintf(h, "%x", math.Float64bits(k.dot(a, b)))
+		m, v, p := make([]float32, n), make([]float32, n), spread(n, 7)
+		rates := adamRates{beta1: 0.9, rest1: 0.1, beta2: 0.999, rest2: 0.001, step: 0.01, root: 1.5,
+			eps: 1e-8}
+		k.adam(p, a, m, v, &rates, 0.5)
+		write(p)
+		total := make([]int32, n)
+		k.units(0.5, 0x1.8p20, spread(n, 8), total)
+		fmt.Fprint(h, total)
+		k.gather(p, spread(4*n, 9), n, []uint32{2, 0, 3, 2})
+		write(p)
+		k.scatter(p, 0, []uint32{0}, a)
+		write(p)
+	}
+	c := newCPU(1, k)
+	for _, shape := range [][3]int{{1, 1, 1}, {7, 5, 3}, {13, 64, 21}, {40, 300, 2}, {6, 16, 500},
+		{31, 450, 33}} {
+		m, n, deep := shape[0], shape[2], shape[1]
+		for i, trans := range [][2]bool{{false, false}, {false, true}, {true, false}} {
+			a, b := HostMatrix(m, deep, spread(m*deep, 10)), HostMatrix(deep, n, spread(deep*n, 11))
+			if trans[0] {
+				a = HostMatrix(deep, m, a.Data)
+			}
+			if trans[1] {
+				b = HostMatrix(n, deep, b.Data)
+			}
+			out := HostMatrix(m, n, spread(m*n, 12))
+			c.Gemm(trans[0], trans[1], []float32{1, 0.3}[i%2], a, b, []float32{0, 1, 0.5}[i], out)
+			write(out.Data)
+		}
+	}
+	return h.Sum64()
+}

@@ -1,0 +1,164 @@
+//go:build !purego
+
+package device
+
+import "unsafe"
+
+// neonLanes is how many numbers the kernels take for a vector: two registers.
+const neonLanes = 8
+
+func at(p *float32, bytes int) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), bytes)) }
+
+// kept is how many lanes a mask keeps: those before the first that it does not.
+func kept(mask *int32) int {
+	if mask == nil {
+		return neonLanes
+	}
+	for i, m := range unsafe.Slice(mask, neonLanes) {
+		if m == 0 {
+			return i
+		}
+	}
+	return neonLanes
+}
+
+// tileOf is the form of a kernel's tile.
+type tileOf struct{ rows, vecs int }
+
+// kernel works out whole tiles where they lie and others in a copy: nothing outside C is touched.
+func (t tileOf) kernel(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr,
+	add int, mask *int32) {
+	if mask == nil {
+		t.whole(tiles, k, a, ar, ak, b, bk, c, cr, add)
+		return
+	}
+	cols, width := neonLanes*(t.vecs-1)+kept(mask), neonLanes*t.vecs
+	var tile [6 * 2 * neonLanes]float32
+	for range tiles {
+		for r := range t.rows {
+			copy(tile[r*width:], unsafe.Slice(at(c, r*cr), cols))
+		}
+		t.whole(1, k, a, ar, ak, b, bk, &tile[0], 4*width, add)
+		for r := range t.rows {
+			copy(unsafe.Slice(at(c, r*cr), cols), tile[r*width:])
+		}
+		a, c = at(a, t.rows*ar), at(c, t.rows*cr)
+	}
+}
+
+// whole calls the assembly by name, so that the compiler sees that no pointer escapes.
+func (t tileOf) whole(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr,
+	add int) {
+	switch t {
+	case tileOf{1, 1}:
+		gemmNEON_1x1(tiles, k, a, ar, ak, b, bk, c, cr, add)
+	case tileOf{1, 2}:
+		gemmNEON_1x2(tiles, k, a, ar, ak, b, bk, c, cr, add)
+	case tileOf{2, 1}:
+		gemmNEON_2x1(tiles, k, a, ar, ak, b, bk, c, cr, add)
+	case tileOf{2, 2}:
+		gemmNEON_2x2(tiles, k, a, ar, ak, b, bk, c, cr, add)
+	case tileOf{3, 1}:
+		gemmNEON_3x1(tiles, k, a, ar, ak, b, bk, c, cr, add)
+	case tileOf{3, 2}:
+		gemmNEON_3x2(tiles, k, a, ar, ak, b, bk, c, cr, add)
+	case tileOf{4, 1}:
+		gemmNEON_4x1(tiles, k, a, ar, ak, b, bk, c, cr, add)
+	case tileOf{4, 2}:
+		gemmNEON_4x2(tiles, k, a, ar, ak, b, bk, c, cr, add)
+	case tileOf{5, 1}:
+		gemmNEON_5x1(tiles, k, a, ar, ak, b, bk, c, cr, add)
+	case tileOf{5, 2}:
+		gemmNEON_5x2(tiles, k, a, ar, ak, b, bk, c, cr, add)
+	case tileOf{6, 1}:
+		gemmNEON_6x1(tiles, k, a, ar, ak, b, bk, c, cr, add)
+	case tileOf{6, 2}:
+		gemmNEON_6x2(tiles, k, a, ar, ak, b, bk, c, cr, add)
+	default:
+		panic("device: no tile of this form")
+	}
+}
+
+// packRowsNEON copies k rows of so many vectors, so that they touch; lanes that the mask leaves out
+// are zero.
+func packRowsNEON(vecs int) func(k int, src *float32, stride int, dst *float32, mask *int32) {
+	width := vecs * neonLanes
+	return func(k int, src *float32, stride int, dst *float32, mask *int32) {
+		cols := width - neonLanes + kept(mask)
+		to := unsafe.Slice(dst, k*width)
+		for i := range k {
+			row := to[i*width:][:width]
+			clear(row[copy(row, unsafe.Slice(at(src, i*stride), cols)):])
+		}
+	}
+}
+
+// packColumnsNEON transposes eight columns of 8·blocks numbers.
+func packColumnsNEON(blocks int, src *float32, stride int, dst *float32, width int) {
+	wide := width / 4
+	to := unsafe.Slice(dst, (8*blocks-1)*wide+8)
+	for n := range 8 {
+		for k, v := range unsafe.Slice(at(src, n*stride), 8*blocks) {
+			to[k*wide+n] = v
+		}
+	}
+}
+
+// thinOf is the form of a thin kernel's tile.
+type thinOf struct{ rows, cols int }
+
+func (t thinOf) kernel(tiles, k int, a *float32, ar int, b *float32, bk int, c *float32, cr,
+	add int) {
+	whole := k &^ 7
+	for range tiles {
+		var sums [9][8]float32
+		t.eights(whole, a, ar, b, bk, &sums[0][0])
+		if whole < k {
+			var rest [4][8]float32
+			for r := range t.rows {
+				copy(rest[r][:], unsafe.Slice(at(a, r*ar), k)[whole:])
+			}
+			t.eights(8, &rest[0][0], 32, at(b, 4*whole), bk, &sums[0][0])
+		}
+		for r := range t.rows {
+			out := unsafe.Slice(at(c, r*cr), t.cols)
+			for n := range out {
+				v := acrossLanes(&sums[r*t.cols+n])
+				if add != 0 {
+					v += out[n]
+				}
+				out[n] = v
+			}
+		}
+		a, c = at(a, t.rows*ar), at(c, t.rows*cr)
+	}
+}
+
+// acrossLanes adds as the kernels of amd64 do: lanes four apart, then two, then one.
+func acrossLanes(x *[8]float32) float32 {
+	return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]))
+}
+
+// eights calls the assembly by name; see whole.
+func (t thinOf) eights(k int, a *float32, ar int, b *float32, bk int, sums *float32) {
+	switch t {
+	case thinOf{1, 1}:
+		thin1x1NEON(k, a, ar, b, bk, sums)
+	case thinOf{4, 1}:
+		thin4x1NEON(k, a, ar, b, bk, sums)
+	case thinOf{1, 2}:
+		thin1x2NEON(k, a, ar, b, bk, sums)
+	case thinOf{4, 2}:
+		thin4x2NEON(k, a, ar, b, bk, sums)
+	case thinOf{1, 3}:
+		thin1x3NEON(k, a, ar, b, bk, sums)
+	case thinOf{3, 3}:
+		thin3x3NEON(k, a, ar, b, bk, sums)
+	case thinOf{1, 4}:
+		thin1x4NEON(k, a, ar, b, bk, sums)
+	case thinOf{2, 4}:
+		thin2x4NEON(k, a, ar, b, bk, sums)
+	default:
+		panic("device: no thin tile of this form")
+	}
+}

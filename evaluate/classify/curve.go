@@ -1,0 +1,60 @@
+package classify
+
+import (
+	"math"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// A ROCPoint is one threshold of a receiver operating characteristic.
+type ROCPoint struct {
+	FalsePositive float64 `json:"false_positive"` // part of the others that lie at or above it
+	TruePositive  float64 `json:"true_positive"`  // part of the class
+}
+
+// ROCCurve is the whole curve of numbers that put the records of one class before all others: from
+// (0, 0) to (1, 1), a point for every number that occurs. Its area is that of [Rank].
+//
+// Errors: *[param.Error] where the lengths differ, a number is NaN, or a kind is missing.
+func ROCCurve(scores []float64, positive []bool) ([]ROCPoint, error) {
+	if len(scores) != len(positive) {
+		return nil, param.New("classify.ROCCurve positive", len(positive), "one for each score")
+	}
+	if slices.ContainsFunc(scores, math.IsNaN) {
+		return nil, param.New("classify.ROCCurve scores", "NaN", "numbers")
+	}
+	var class, others []float64
+	for i, s := range scores {
+		if positive[i] {
+			class = append(class, -s)
+		} else {
+			others = append(others, -s)
+		}
+	}
+	if len(class) == 0 || len(others) == 0 {
+		return nil, param.New("classify.ROCCurve positive", len(class),
+			"records of the class and others")
+	}
+	slices.Sort(class)
+	slices.Sort(others)
+	curve := []ROCPoint{{}}
+	for i, j := 0, 0; i < len(class) || j < len(others); {
+		at := math.Inf(1)
+		if i < len(class) {
+			at = class[i]
+		}
+		if j < len(others) {
+			at = min(at, others[j])
+		}
+		for i < len(class) && class[i] == at {
+			i++
+		}
+		for j < len(others) && others[j] == at {
+			j++
+		}
+		curve = append(curve, ROCPoint{float64(j) / float64(len(others)),
+			float64(i) / float64(len(class))})
+	}
+	return curve, nil
+}

@@ -1,0 +1,216 @@
+package tabular
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// A Table is records by column. It prints as "[private]", since the records may be real ones.
+type Table struct{ columns []column }
+
+// column is one column: numbers, or levels by their place.
+type column struct {
+	name   string
+	kind   string
+	number bool
+	lo, hi float64   // public bounds of numbers
+	values []float64 // NaN for missing; nil for levels
+	codes  []int32   // -1 for missing; nil for numbers
+	levels []string
+	// missing says that a missing value is one of its own
+	missing bool
+	spread  func(float64) float64 // from the bounds to [0, 1] as the schema encodes; nil for even
+}
+
+// MaxColumns is how many columns a table may have.
+const MaxColumns = 4096
+
+// Read reads the given rows by column, the class among them; nil rows are all.
+//
+// Errors: *[param.Error] for sets and images, which have no columns, and for more than
+// [MaxColumns].
+func Read(d records.Data, rows []int32) (*Table, error) {
+	if d == nil {
+		return nil, param.New("tabular.Read d", nil, "records")
+	}
+	s := d.Schema()
+	if s.Sparse() || s.IsImage() {
+		return nil, param.New("tabular.Read d", s, "records with columns: a table or vectors")
+	}
+	if n := max(len(s.Columns()), 1); n > MaxColumns || s.Columns() == nil && s.Dim() > MaxColumns {
+		return nil, param.New("tabular.Read d", s, fmt.Sprintf("at most %d columns", MaxColumns))
+	}
+	if s.Kind() == records.MixedTable {
+		f, err := frame(d, rows)
+		if err != nil {
+			return nil, err
+		}
+		return ofFrame(f), nil
+	}
+	return ofVectors(d, rows), nil
+}
+
+// frame is the rows as a frame.
+func frame(d records.Data, rows []int32) (*records.Frame, error) {
+	f, ok := records.AsFrame(d)
+	switch {
+	case ok && rows == nil:
+		return f, nil
+	case ok:
+		return f.Take(rows), nil
+	}
+	var flat []float32
+	var labels []int32
+	eachBatch(d, rows, func(_ int, b *device.Batch) {
+		for i := range b.Rows {
+			flat = append(flat, b.Dense.Row(i)...)
+		}
+		labels = append(labels, b.Labels...)
+	})
+	return records.DecodeFlat(d.Schema(), flat, labels...)
+}
+
+// eachBatch reads some rows in order, a batch at a time; nil rows are all.
+func eachBatch(d records.Data, rows []int32, each func(first int, b *device.Batch)) {
+	const chunk = 4096
+	var b device.Batch
+	d = records.Clamped(d)
+	n := d.Len()
+	if rows != nil {
+		n = len(rows)
+	}
+	for lo := 0; lo < n; lo += chunk {
+		hi := min(lo+chunk, n)
+		if rows != nil {
+			d.Gather(rows[lo:hi], &b)
+		} else {
+			d.Range(lo, hi, &b)
+		}
+		each(lo, &b)
+	}
+}
+
+func ofFrame(f *records.Frame) *Table {
+	t := &Table{}
+	for j, c := range f.Schema().Columns() {
+		if c.Kind() == records.IdentifierColumn {
+			continue // says nothing about the record
+		}
+		own := column{name: c.Name(), kind: c.Kind().String(), number: c.IsNumber(),
+			missing: c.HasMissing()}
+		if own.number {
+			own.lo, own.hi = c.Bounds()
+			own.values = f.Numbers(j)
+			if c.IsLogarithmic() {
+				lo, width := own.lo, math.Log1p(own.hi-own.lo)
+				own.spread = func(v float64) float64 { return math.Log1p(v-lo) / width }
+			}
+		} else {
+			own.levels = c.Levels()
+			own.codes = make([]int32, f.Len())
+			for i, l := range f.Levels(j) {
+				own.codes[i] = int32(l)
+			}
+		}
+		t.columns = append(t.columns, own)
+	}
+	return t
+}
+
+func ofVectors(d records.Data, rows []int32) *Table {
+	s := d.Schema()
+	n := d.Len()
+	if rows != nil {
+		n = len(rows)
+	}
+	t := &Table{columns: make([]column, s.Dim())}
+	for j := range t.columns {
+		c := column{name: fmt.Sprintf("coordinate %d", j), kind: s.Kind().String()}
+		if c.number = !s.IsBinary(); c.number {
+			c.lo, c.hi = s.Bounds()
+			c.values = make([]float64, n)
+		} else {
+			c.levels, c.codes = []string{"0", "1"}, make([]int32, n)
+		}
+		t.columns[j] = c
+	}
+	class := column{name: "class", kind: records.LabelColumn.String(), levels: s.ClassNames(),
+		codes: make([]int32, n)}
+	eachBatch(d, rows, func(first int, b *device.Batch) {
+		for i := range b.Rows {
+			for j, v := range b.Dense.Row(i) {
+				if c := &t.columns[j]; c.number {
+					c.values[first+i] = float64(v)
+				} else {
+					c.codes[first+i] = int32(v)
+				}
+			}
+			if b.Labels != nil {
+				class.codes[first+i] = b.Labels[i]
+			}
+		}
+	})
+	if s.Classes() > 0 {
+		t.columns = append(t.columns, class)
+	}
+	return t
+}
+
+// Len is the number of records.
+func (t *Table) Len() int {
+	if t == nil || len(t.columns) == 0 {
+		return 0
+	}
+	return t.columns[0].len()
+}
+
+// Columns are the names of the columns, in order.
+func (t *Table) Columns() []string {
+	var names []string
+	for _, c := range t.columns {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func (c column) len() int {
+	if c.number {
+		return len(c.values)
+	}
+	return len(c.codes)
+}
+
+// alike refuses tables of different columns.
+func alike(path string, a, b *Table) error {
+	if a == nil || b == nil {
+		return param.New(path, nil, "two tables, made by Read")
+	}
+	same := len(a.columns) == len(b.columns)
+	for j := 0; same && j < len(a.columns); j++ {
+		p, q := a.columns[j], b.columns[j]
+		same = p.name == q.name && p.number == q.number && len(p.levels) == len(q.levels) &&
+			p.lo == q.lo && p.hi == q.hi
+	}
+	if !same {
+		return param.New(path, fmt.Sprintf("columns %q", b.Columns()),
+			fmt.Sprintf("the columns %q, with the same bounds and levels", a.Columns()))
+	}
+	if a.Len() == 0 || b.Len() == 0 {
+		return param.New(path, min(a.Len(), b.Len()), "at least one record of each kind")
+	}
+	return nil
+}
+
+// Format writes "[private]" for every verb.
+func (Table) Format(f fmt.State, _ rune) { fmt.Fprint(f, "[private]") }
+
+// LogValue is "[private]".
+func (Table) LogValue() slog.Value { return slog.StringValue("[private]") }
+
+// MarshalText writes "[private]".
+func (Table) MarshalText() ([]byte, error) { return []byte("[private]"), nil }

@@ -1,0 +1,56 @@
+package tutorials_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/store"
+)
+
+func Example_shared() {
+	folder, err := os.MkdirTemp("", "ledgers")
+	check(err)
+	defer os.RemoveAll(folder)
+	ctx, ledgers := context.Background(), store.Dir(folder)
+	_, err = ledgers.Create(ctx, "patients-2026", accountant.Terms{
+		Unit:   "patient",
+		Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6},
+		Limits: []accountant.Limit{{PerRelease: true, Epsilon: 1}},
+	})
+	check(err)
+
+	monthly := accountant.Gaussian{NoiseMultiplier: 10}
+	for range 3 { // three processes, each with its own handle
+		ledger, err := ledgers.Open(ctx, "patients-2026")
+		check(err)
+		check(ledger.Spend("monthly count", monthly))
+		check(ledger.Close())
+	}
+
+	auditor, err := ledgers.Audit(ctx, "patients-2026")
+	check(err)
+	fmt.Printf("spent: ε = %.2f of 3\n", auditor.Epsilon().Upper)
+	fmt.Println("an auditor cannot spend:",
+		errors.Is(auditor.Spend("peek", monthly), accountant.ErrReadOnly))
+
+	ledger, err := ledgers.Open(ctx, "patients-2026")
+	check(err)
+	var refused *accountant.Refusal
+	if errors.As(ledger.Spend("everything", accountant.Gaussian{NoiseMultiplier: 2}), &refused) {
+		fmt.Println("refused by", refused.Limit)
+	}
+	lines := 0
+	for _, err := range ledgers.History(ctx, "patients-2026") {
+		check(err)
+		lines++
+	}
+	fmt.Println(lines > 3, "history")
+	// Output:
+	// spent: ε = 0.71 of 3
+	// an auditor cannot spend: true
+	// refused by the limit for one release
+	// true history
+}

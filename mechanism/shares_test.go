@@ -1,0 +1,43 @@
+package mechanism
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// TestSharesAddUpExactly: parts of 1 in multiples of 2^-20 are counted as 1, whatever the noise,
+// and on a grid that cannot hold them they are refused.
+func TestSharesAddUpExactly(t *testing.T) {
+	b := accountant.Budget{Epsilon: 1e9, Delta: 1e-5}
+	for _, std := range []float64{1e-3, 1, 1000, 1e6, 1e7} {
+		sum := NewFixedSum(2, ShareGrid(std))
+		for range 3 {
+			sum.AddShare(0, 349525*0x1p-20)
+		}
+		sum.AddShare(0, 0x1p-20)
+		sum.AddInt(1, 1)
+		one, whole := NewFixedSum(2, ShareGrid(std)), make([]float64, 2)
+		one.AddInt(0, 1)
+		one.AddInt(1, 1)
+		if !slices.Equal(sum.sum, one.sum) {
+			t.Errorf("noise %v: parts of 1 do not add up to it", std)
+		}
+		g, err := Begin(context.Background(), accountant.NewLedger(b)).Spend("counts",
+			accountant.Gaussian{NoiseMultiplier: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Release(1, Part{Sum: sum, Std: std, Out: whole}); err != nil {
+			t.Errorf("noise %v: %v", std, err)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a coarse grid takes shares")
+		}
+	}()
+	NewFixedSum(1, 0x1p-19).AddShare(0, 0.5)
+}

@@ -1,0 +1,195 @@
+package merf_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// people are persons with one to five rows, of whom two are kept, in two classes.
+func people(t *testing.T, persons int) *records.Persons {
+	t.Helper()
+	var flat []float32
+	var labels []int32
+	var keys []int
+	for i := range persons {
+		for j := range 1 + i%5 {
+			flat = append(flat, float32(i)/float32(persons), float32(j)/5)
+			labels = append(labels, int32((i+j)%2))
+			keys = append(keys, i)
+		}
+	}
+	d, err := records.FromFlat(records.Interval(2, 0, 1).WithLabels("a", "b"), flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := records.GroupBy(d, keys, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func personPlan(t *testing.T, s records.Schema, r accountant.Relation) *merf.Plan {
+	t.Helper()
+	p, err := merf.Config{Schema: s, Features: 40,
+		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r},
+		Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{4}}, Latent: 2, Steps: 3,
+			Batch: 8}}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestPersonsCountAsOne: persons with any number of rows count 1 each, and the noise is that of a
+// plan for rows.
+func TestPersonsCountAsOne(t *testing.T) {
+	d := people(t, 500)
+	b := accountant.Budget{Epsilon: 1000, Delta: 1e-5}
+	p, err := merf.Config{Schema: d.Schema(), Features: 40, Budget: b}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := merf.Config{Schema: d.Rows().Schema(), Features: 40, Budget: b}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.SumStd != rows.SumStd || p.CountStd != rows.CountStd {
+		t.Errorf("noise ±%v and ±%v, of rows ±%v and ±%v", p.SumStd, p.CountStd, rows.SumStd,
+			rows.CountStd)
+	}
+	ledger := accountant.NewLedger(b, accountant.WithUnit(records.UnitUser))
+	e, err := p.Embed(context.Background(), ledger, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := e.Counts()[0] + e.Counts()[1]
+	if math.Abs(total-500) > 12*p.CountStd { // a false alarm in 10^15
+		t.Errorf("500 persons count %v ± %v", total, p.CountStd)
+	}
+}
+
+// TestPersonsInWords: plan, guarantee and their files state both units.
+func TestPersonsInWords(t *testing.T) {
+	d := people(t, 20)
+	plan := personPlan(t, d.Schema(), accountant.AddOrRemoveOne)
+	for _, want := range []string{"one user", "at most 2 are read", "ε = 1", "at most 2 a person"} {
+		if !strings.Contains(plan.String(), want) {
+			t.Errorf("the plan does not say %q:\n%v", want, plan)
+		}
+	}
+	text, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := synth.Systems{merf.System()}.ReadPlan(text)
+	if err != nil || back.Schema().RowsPerPerson() != 2 {
+		t.Fatalf("the plan reads as %v: %v", back, err)
+	}
+	gen, err := back.Fit(context.Background(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := gen.Schema(); s.RowsPerPerson() != 0 {
+		t.Errorf("what is generated is %v", s)
+	}
+	g := gen.Guarantee()
+	if eps, delta := g.OneRow(); g.Unit != records.UnitUser || g.RowsPerUnit != 2 ||
+		eps != 2*g.Epsilon || !(delta >= (1+math.Exp(g.Epsilon))*g.Delta) || delta > 4*g.Delta {
+		t.Errorf("one %s of %d rows; a row has ε = %v, δ = %v", g.Unit, g.RowsPerUnit, eps, delta)
+	}
+	for _, want := range []string{"one user", "at most 2 are read", "one row"} {
+		if !strings.Contains(g.String(), want) {
+			t.Errorf("the guarantee does not say %q:\n%v", want, g)
+		}
+	}
+	if g.Relation = accountant.ReplaceOne; true {
+		if eps, delta := g.OneRow(); eps != g.Epsilon || delta != g.Delta {
+			t.Errorf("replacing a row costs ε = %v, δ = %v", eps, delta)
+		}
+	}
+}
+
+// TestPersonsAreRefused: where the promise would not hold, or would be another than the plan's,
+// nothing is spent.
+func TestPersonsAreRefused(t *testing.T) {
+	ctx, d := context.Background(), people(t, 20)
+	persons := personPlan(t, d.Schema(), accountant.AddOrRemoveOne)
+	rows := personPlan(t, d.Rows().Schema(), accountant.AddOrRemoveOne)
+	users := accountant.NewLedger(persons.Budget(), accountant.WithUnit(records.UnitUser))
+	plain := accountant.NewLedger(persons.Budget())
+	two := func(stated bool) iter.Seq2[records.Data, error] {
+		return func(yield func(records.Data, error) bool) {
+			for i := range 2 {
+				var piece records.Data = d.Slice(10*i, 10*i+10)
+				if stated {
+					piece = records.WithPart(piece, i, 2)
+				}
+				if !yield(piece, nil) {
+					return
+				}
+			}
+		}
+	}
+	shards := func() []*merf.Partial {
+		s := persons.NewPartial()
+		if err := s.Add(ctx, d); err != nil {
+			t.Fatal(err)
+		}
+		return []*merf.Partial{s}
+	}
+	fit := func(p *merf.Plan, l *accountant.Ledger, d records.Data) error {
+		_, err := p.FitOn(ctx, l, d)
+		return err
+	}
+	embed := func(l *accountant.Ledger, stream iter.Seq2[records.Data, error]) error {
+		_, err := persons.EmbedStream(ctx, l, stream)
+		return err
+	}
+	release := func(l *accountant.Ledger) error {
+		_, err := persons.Release(ctx, l, shards())
+		return err
+	}
+	for name, err := range map[string]error{
+		"on a ledger of records":            fit(persons, plain, d),
+		"persons stated to be records":      fit(persons, plain, records.WithUnit(d, records.UnitRecord)),
+		"by a plan for rows":                fit(rows, users, d),
+		"rows by a plan for persons":        fit(persons, users, records.WithUnit(d.Rows(), "user")),
+		"a shard on a ledger of records":    release(plain),
+		"rows in a sum of persons":          persons.NewPartial().Add(ctx, d.Rows()),
+		"persons in a sum of rows":          rows.NewPartial().Add(ctx, d),
+		"a stream on a ledger of records":   embed(plain, two(true)),
+		"persons of another limit of rows":  fit(personPlan(t, d.Schema().ByPerson(3), 0), users, d),
+		"persons stated to be another unit": fit(persons, users, records.WithUnit(d, "household")),
+	} {
+		if p := new(param.Error); !errors.As(err, &p) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, l := range []*accountant.Ledger{users, plain} {
+		if g := l.Guarantee(); len(g.Entries) > 0 {
+			t.Errorf("a refusal has spent %v", g.Entries)
+		}
+	}
+	// A person may be in two pieces of a stream unless the pieces state that none is. The pieces come
+	// when the release is paid for.
+	if p, err := new(param.Error), embed(users, two(false)); !errors.As(err, &p) {
+		t.Errorf("two pieces of persons: %v", err)
+	}
+	if err := embed(accountant.NewLedger(persons.Budget(), accountant.WithUnit(records.UnitUser)),
+		two(true)); err != nil {
+		t.Error(err)
+	}
+}

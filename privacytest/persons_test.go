@@ -1,0 +1,166 @@
+package privacytest_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// byPerson are the runs that take persons.
+var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
+	"kmeans", "kmeans, private norm", "baselines, independent", "baselines, tree", "baselines, MWEM",
+	"dpgm, marginals", "gan", "gan, table", "gan, marginals", "mix",
+	"mix, projected, centred", "draft"}
+
+// alsoByPerson are runs that are replayed record by record elsewhere.
+var alsoByPerson = []struct {
+	name   string
+	schema records.Schema
+	fit    func(s records.Schema, b accountant.Budget) fitting
+}{
+	{"merf, samples", records.Interval(3, -1, 2).WithLabels("a", "b"), fitMerfSamples},
+	{"gan, marginals", mixedTable(), fitGANMarginals},
+	{"kmeans", records.Interval(3, 0, 1), fitCentres},
+	{"kmeans, private norm", records.Interval(3, -2, 1), fitCentresByNorm},
+}
+
+func fitMerfSamples(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		c := merf.Config{Schema: s, Budget: b, NoiseMultiplier: 2, Features: 20,
+			Batches: merf.Batches{Probability: 0.5, Steps: 3}}
+		if b.Relation == accountant.ReplaceOne {
+			c.Nominal = 7
+		}
+		plan, err := c.Plan()
+		if err != nil {
+			return nil, err
+		}
+		e, err := plan.Embed(ctx, ledger, data, synth.On(device.CPUWith(2)))
+		return embedded(ctx, e, err)
+	}
+}
+
+func fitGANMarginals(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		plan, err := gan.Config{Schema: s, Budget: b,
+			Critic:    models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
+			Generator: models.MLP{Hidden: []int{4}}, Latent: 2, CriticSteps: 1, GeneratorBatch: 4,
+			Marginals: &gan.Marginals{NoiseMultiplier: 3}, Train: briefly(1)}.Plan()
+		if err != nil {
+			return nil, err
+		}
+		return released(plan.FitOn, ctx, ledger, data)
+	}
+}
+
+func fitCentresByNorm(s records.Schema, _ accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		cfg := kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 3,
+			Norm: &kmeans.DPNorm{Max: 3, Bins: 6, NoiseMultiplier: 2}}
+		return kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger)
+	}
+}
+
+// TestSystemsUnderReplayByPerson: a whole person with one row, three or thirty, of whom three are
+// kept, is distinguished from no person and from another person by no more than a record is.
+func TestSystemsUnderReplayByPerson(t *testing.T) {
+	for _, c := range append(alsoByPerson, replayed...) {
+		if !slices.Contains(byPerson, c.name) {
+			continue
+		}
+		s := c.schema.ByPerson(3)
+		for _, r := range relations {
+			t.Run(c.name+" "+r.String(), func(t *testing.T) {
+				replayAll(t, s, r, c.fit(s, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r}))
+			})
+		}
+	}
+}
+
+// TestTrainingUnderReplayByPerson: the same of DP-SGD, for every kind of network and clip norm.
+func TestTrainingUnderReplayByPerson(t *testing.T) {
+	for _, c := range trainings() {
+		for _, r := range relations {
+			t.Run(c.name+" "+r.String(), func(t *testing.T) {
+				replayAll(t, c.schema.ByPerson(3), r, training(c.cfg, c.network))
+			})
+		}
+	}
+}
+
+// TestNeighboursByPerson: the pairs differ in one person, who has one row, all that are kept, or
+// ten times as many.
+func TestNeighboursByPerson(t *testing.T) {
+	s := records.Interval(2, 0, 1).WithLabels("a", "b").ByPerson(3)
+	for _, r := range relations {
+		sizes := map[int]bool{}
+		pairs := privacytest.Neighbours(t, s, r, 7, 1)
+		for _, p := range append(pairs, privacytest.Edges(t, s, r, 1)...) {
+			a, _ := records.AsPersons(p.Data)
+			b, _ := records.AsPersons(p.Neighbour)
+			if r == accountant.AddOrRemoveOne && b.Len() != a.Len()+1 ||
+				r == accountant.ReplaceOne && b.Len() != a.Len() {
+				t.Fatalf("%s: %d and %d persons", p.Name, a.Len(), b.Len())
+			}
+			sizes[b.Rows().Len()-a.Rows().Len()] = true
+			if strings.Contains(p.Name, " 30 rows") && r == accountant.AddOrRemoveOne &&
+				b.Rows().Len() != a.Rows().Len()+3 {
+				t.Errorf("%s: %d rows of 30 are kept", p.Name, b.Rows().Len()-a.Rows().Len())
+			}
+		}
+		if r == accountant.AddOrRemoveOne && (len(sizes) != 2 || !sizes[1] || !sizes[3]) {
+			t.Errorf("persons of %v rows come and go", sizes)
+		}
+	}
+}
+
+// TestPersonsByRowAreCompared: persons who differ in their second rows only are neighbours whose
+// difference is found, so that samples without it are compared.
+func TestPersonsByRowAreCompared(t *testing.T) {
+	s := records.Interval(1, 0, 1)
+	build := func(second float32) records.Data {
+		d, err := records.FromFlat(s, []float32{0.5, second, 0.25})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := records.GroupBy(d, []int{1, 1, 2}, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	// It releases what it has not sampled.
+	leak := func(ctx context.Context, ledger *accountant.Ledger, d records.Data) (any, error) {
+		event := accountant.PoissonSampled{Probability: 0.5,
+			Event: accountant.Gaussian{NoiseMultiplier: 2}}
+		g, err := mechanism.Begin(ctx, ledger).Spend("sum", event)
+		if err != nil {
+			return nil, err
+		}
+		g.PoissonSample(d.Len(), nil, nil)
+		sum, rows := mechanism.NewFixedSum(1, 0x1p-20), d.(*records.Persons).Rows()
+		var b device.Batch
+		rows.Range(0, rows.Len(), &b)
+		sum.AddRow(b.Dense.Data[1:2], 1)
+		out := make([]float64, 1)
+		err = g.Release(0.5, mechanism.Part{Sum: sum, Std: 2, Out: out})
+		return out, err
+	}
+	r := privacytest.Replay[records.Data]{Run: leak, Data: build(0), Neighbour: build(1),
+		Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: accountant.ReplaceOne}}
+	if len(r.Findings(t)) == 0 {
+		t.Error("a row that is read outside the sample is not found")
+	}
+}

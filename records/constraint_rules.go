@@ -1,0 +1,265 @@
+package records
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// rule is a constraint on the cells of a table, compiled for its columns. It is never changed.
+type rule struct {
+	Constraint
+	at     []int            // the columns
+	lo, hi int64            // of ticks and levels
+	from   float64          // and of numbers
+	to     float64          //
+	wanted map[uint64]bool  // of single values, by their tokens
+	rows   []tokens         // of combinations
+	known  map[uint64]token // what follows from declared values
+	keys   map[uint64][]int // the combinations of a key
+}
+
+// token is what a cell inside the schema holds, as bits: different tokens are different values.
+type token = uint64
+
+type tokens = []token
+
+// missingToken is that of a missing value in any column.
+const missingToken token = 1<<64 - 1
+
+// errNoTable is what constraints on columns are met with where there are none.
+func errNoTable(k Kind) error {
+	return param.New("records.Schema.WithConstraints", k, "a table, made by NewSchema")
+}
+
+const maxConstraints = 1000
+
+// compile finds what is wrong with constraints, joined, or makes rules of them.
+func compile(m *mixed, list []Constraint) ([]rule, error) {
+	if len(list) > maxConstraints {
+		return nil, param.New("records.Schema.WithConstraints", len(list),
+			fmt.Sprintf("at most %d", maxConstraints))
+	}
+	var rules []rule
+	var errs []error
+	for _, c := range list {
+		r, err := compileOne(m, c)
+		rules, errs = append(rules, r), append(errs, err)
+	}
+	return rules, errors.Join(errs...)
+}
+
+// compileOne is compile for one constraint.
+func compileOne(m *mixed, c Constraint) (rule, error) {
+	r := rule{Constraint: c}
+	wrong := func(given any, want string) error {
+		return param.New(fmt.Sprintf("records.Constraint[%.80s]", c.String()), given, want)
+	}
+	if c.kind == noConstraint || c.kind >= itemsConstraint {
+		return r, wrong(c.String(), "a constraint on columns of a table")
+	}
+	least := map[constraintKind]int{ascendingConstraint: 2, strictlyConstraint: 2,
+		determinesConstraint: 2}[c.kind]
+	if len(c.columns) < max(least, 1) {
+		return r, wrong(len(c.columns), fmt.Sprintf("at least %d columns", max(least, 1)))
+	}
+	for i, name := range c.columns {
+		at := slices.IndexFunc(m.columns, func(o Column) bool { return o.name == name })
+		if at < 0 || slices.Contains(c.columns[:i], name) || m.columns[at].kind == IdentifierColumn {
+			return r, wrong(quotedName(name), "columns of the table, each once, that are no identifiers")
+		}
+		r.at = append(r.at, at)
+	}
+	if c.missing && c.kind != withinConstraint && c.kind != onlyConstraint {
+		return r, wrong("OrMissing", "Within or Only")
+	}
+	if c.repaired && !slices.Contains([]constraintKind{withinConstraint, ascendingConstraint,
+		combinationConstraint}, c.kind) {
+		return r, wrong("Repaired", "Within, Ascending or Combinations")
+	}
+	if (c.lo != "" || c.hi != "") && c.kind != withinConstraint || len(c.rows) > 0 &&
+		slices.Contains([]constraintKind{withinConstraint, ascendingConstraint, strictlyConstraint,
+			uniqueConstraint}, c.kind) {
+		return r, wrong("bounds or rows", "none: the constraint has no use for them")
+	}
+	switch c.kind {
+	case withinConstraint:
+		if !r.bounds(m) {
+			return r, wrong(fmt.Sprintf("[%s, %s]", c.lo, c.hi),
+				"bounds of numbers, times or ordered levels that a value of the column lies between")
+		}
+	case ascendingConstraint, strictlyConstraint:
+		for _, at := range r.at[1:] {
+			if !comparable(m, r.at[0], at) {
+				return r, wrong(c.columns, "columns all of numbers, of moments, of lengths of time, or of "+
+					"the same ordered levels")
+			}
+		}
+	case onlyConstraint, combinationConstraint, determinesConstraint:
+		return r, r.table(m, wrong)
+	}
+	return r, nil
+}
+
+// ordered reports whether the values of a column have an order that bounds can be of.
+func ordered(k ColumnKind) bool {
+	return !k.hasLevels() && k != IdentifierColumn || k == OrdinalColumn
+}
+
+// bounds reads those of a Within, and reports whether a value lies between them.
+func (r *rule) bounds(m *mixed) bool {
+	column, code := m.columns[r.at[0]], &m.cells[r.at[0]]
+	if !ordered(column.kind) {
+		return false
+	}
+	lo, hi := r.Constraint.lo, r.Constraint.hi
+	switch {
+	case column.kind == OrdinalColumn:
+		names := column.codes()
+		first, fine := names[lo]
+		last, too := names[hi]
+		r.lo, r.hi = int64(first), int64(last)
+		if hi == "" {
+			r.hi, too = int64(code.levels)-1, true
+		}
+		return (fine || lo == "") && too && r.lo <= r.hi
+	case code.tick != nil:
+		r.hi = code.tick.last
+		if lo != "" {
+			k := code.tick.ofText(lo)
+			if k == unreadableTick || k == missingTick {
+				return false
+			}
+			if r.lo = max(k, 0); k >= 0 && code.tick.compare(k, lo) < 0 {
+				r.lo++ // the bound lies above the step before it
+			}
+		}
+		if hi != "" {
+			k := code.tick.ofText(hi)
+			if k == unreadableTick || k == missingTick {
+				return false
+			}
+			if r.hi = min(k, code.tick.last); k >= 0 && k <= r.hi && code.tick.compare(k, hi) > 0 {
+				r.hi--
+			}
+		}
+		return r.lo <= r.hi
+	}
+	r.from, r.to = column.lo, column.hi
+	if lo != "" {
+		r.from = max(parseNumber(lo), column.lo)
+	}
+	if hi != "" {
+		r.to = min(parseNumber(hi), column.hi)
+	}
+	if column.kind == IntegerColumn {
+		r.from, r.to = math.Ceil(r.from), math.Floor(r.to)
+	}
+	return r.from <= r.to // false for what is no number
+}
+
+// compare is how the value at a tick compares with the one that a text spells.
+func (t *tickCode) compare(k int64, text string) int {
+	switch t.kind {
+	case DatetimeColumn:
+		if m, ok := parseMoment(text); ok {
+			return t.moment(k).Compare(m)
+		}
+		return t.moment(k).Compare(momentOf(parseNumber(text)))
+	case DurationColumn:
+		d, _ := parseSeconds(text)
+		return cmp.Compare(t.length(k), d)
+	}
+	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return 0
+	}
+	return cmp.Compare(t.float(k), parseNumber(text))
+}
+
+// comparable reports whether values of two columns can be compared.
+func comparable(m *mixed, a, b int) bool {
+	x, y := m.columns[a], m.columns[b]
+	switch {
+	case !ordered(x.kind) || !ordered(y.kind):
+		return false
+	case x.kind == OrdinalColumn || y.kind == OrdinalColumn:
+		return x.kind == y.kind && slices.Equal(x.levels, y.levels)
+	case x.kind == DatetimeColumn || x.kind == DurationColumn || y.kind == DatetimeColumn ||
+		y.kind == DurationColumn:
+		return x.kind == y.kind
+	}
+	// Of numbers that float64 does not hold only whole ones can be told from others exactly.
+	return !x.inTicks() && !y.inTicks() || x.kind == y.kind
+}
+
+// table reads the rows of an Only, of Combinations or of Determines.
+func (r *rule) table(m *mixed, wrong func(any, string) error) error {
+	lookups := make([]map[string]uint16, len(r.at))
+	for i, at := range r.at {
+		lookups[i] = m.columns[at].codes()
+	}
+	if len(r.Constraint.rows) == 0 && r.kind != determinesConstraint {
+		return wrong("no rows", "the values that are allowed")
+	}
+	r.keys, r.known, r.wanted = map[uint64][]int{}, map[uint64]token{}, map[uint64]bool{}
+	for i, row := range r.Constraint.rows {
+		if len(row) != len(r.at) {
+			return wrong(fmt.Sprintf("row %d of %d values", i, len(row)),
+				fmt.Sprintf("%d, one a column", len(r.at)))
+		}
+		values := make(tokens, len(row))
+		for k, text := range row {
+			v, ok := m.token(r.at[k], lookups[k], text)
+			if !ok {
+				return wrong(fmt.Sprintf("row %d: %.40q", i, text),
+					fmt.Sprintf("a value of column %q", r.columns[k]))
+			}
+			values[k] = v
+		}
+		switch last := len(values) - 1; r.kind {
+		case onlyConstraint:
+			r.wanted[values[0]] = true
+		case combinationConstraint:
+			r.keys[keyOf(values)] = append(r.keys[keyOf(values)], i)
+			r.rows = append(r.rows, values)
+		default:
+			key := keyOf(values[:last])
+			if was, there := r.known[key]; there && was != values[last] {
+				return wrong(fmt.Sprintf("row %d", i), "one value of the last column for each of the others")
+			}
+			r.known[key] = values[last]
+		}
+	}
+	return nil
+}
+
+// token is that of the value that a text spells; ok is false where the column has no such value.
+func (m *mixed) token(at int, lookup map[string]uint16, text string) (v token, ok bool) {
+	code := &m.cells[at]
+	switch {
+	case text == "":
+		return missingToken, code.missing
+	case code.kind.hasLevels():
+		level := code.code(lookup, text)
+		return uint64(level), level < code.levels
+	case code.tick != nil:
+		k := code.tick.ofText(text)
+		return uint64(k), k >= 0 && k <= code.tick.last && code.tick.compare(k, text) == 0
+	}
+	x := parseNumber(text)
+	return math.Float64bits(code.number(x)), x == x && code.number(x) == x
+}
+
+// keyOf is one number for the values of several columns. Of one column no two are the same.
+func keyOf(values tokens) uint64 {
+	h := mixed64(values[0])
+	for _, v := range values[1:] {
+		h = mixed64(h*0x9e3779b97f4a7c15 + v)
+	}
+	return h
+}

@@ -1,0 +1,500 @@
+package records
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// An Enforcer has generated records obey constraints, chunk by chunk of one draw: it remembers the
+// values that have to be unique, and what has been found to follow from what. It is for one caller.
+//
+// It looks at what records hold at last, clamped and rounded into the schema, after every repair:
+// no rounding comes after it.
+//
+// Guarantee: post-processing, of generated records and of what constraints declare.
+type Enforcer struct {
+	schema Schema
+	rules  []rule
+	tables []*ruleState
+	sets   []Constraint
+	kept   int
+	tried  int
+	met    []int
+}
+
+// ruleState is what a rule has met so far.
+type ruleState struct {
+	known map[uint64]token    // what follows from what, as learnt
+	seen  map[uint64]struct{} // keys
+}
+
+// Acceptance is how many of the records that were generated met one constraint.
+type Acceptance struct {
+	Constraint string
+	Tried, Met int
+}
+
+// Rate is the part that met it, 1 of none.
+func (a Acceptance) Rate() float64 {
+	if a.Tried == 0 {
+		return 1
+	}
+	return float64(a.Met) / float64(a.Tried)
+}
+
+// String is the constraint and what it accepts.
+func (a Acceptance) String() string {
+	return fmt.Sprintf("%s: %.3g %%", a.Constraint, 100*a.Rate())
+}
+
+// NewEnforcer enforces constraints on records of a schema, in their order. Those that are declared
+// with the schema are among them only where they are given.
+//
+// Errors: *[param.Error], joined: constraints that the records cannot have.
+func NewEnforcer(s Schema, constraints ...Constraint) (*Enforcer, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	e := &Enforcer{schema: s, met: make([]int, len(constraints))}
+	if s.kind == ItemSet {
+		e.sets = slices.Clone(constraints)
+		return e, itemFaults(s, constraints)
+	}
+	if s.table == nil {
+		if len(constraints) > 0 {
+			return nil, errNoTable(s.kind)
+		}
+		return e, nil
+	}
+	rules, err := compile(s.table, constraints)
+	if err != nil {
+		return nil, err
+	}
+	e.rules = rules
+	for range rules {
+		e.tables = append(e.tables, &ruleState{known: map[uint64]token{}, seen: map[uint64]struct{}{}})
+	}
+	return e, nil
+}
+
+// itemFaults says what is wrong with constraints on sets.
+func itemFaults(s Schema, list []Constraint) error {
+	var c param.Checker
+	for _, rule := range list {
+		at := fmt.Sprintf("records.Constraint[%.80s]", rule.String())
+		c.OK(rule.kind == itemsConstraint || rule.kind == noItemsConstraint, at, s.kind,
+			"HasItems or LacksItems, for records that are sets")
+		for _, item := range rule.items {
+			c.OK(int64(item) < int64(s.dim), at, item, fmt.Sprintf("items below %d", s.dim))
+		}
+		c.OK(rule.kind != itemsConstraint || len(rule.items) <= s.maxItems, at, len(rule.items),
+			fmt.Sprintf("at most %d items, as many as a set may have", s.maxItems))
+	}
+	return c.Err()
+}
+
+// Keep returns those of some records that obey the constraints, at most the given number of them,
+// repaired where that was asked for. Records after the last one that is kept are not looked at.
+//
+// Errors: *[param.Error] for records of another schema.
+func (e *Enforcer) Keep(d Data, most int) (Data, error) {
+	if err := given("records.Enforcer.Keep", d); err != nil {
+		return nil, err
+	}
+	if !d.Schema().Equal(e.schema) {
+		return nil, param.New("records.Enforcer.Keep", d.Schema().String(), e.schema.String())
+	}
+	if len(e.met) == 0 {
+		return d, nil
+	}
+	if e.sets != nil {
+		return e.keepSets(d, most)
+	}
+	f, err := frameOf(e.schema, d)
+	if err != nil {
+		return nil, err
+	}
+	w := e.work(f)
+	var rows []int32
+	for i := 0; i < f.n && len(rows) < most; i++ {
+		if e.row(w, i) {
+			rows = append(rows, int32(i))
+		}
+	}
+	e.kept += len(rows)
+	if len(rows) == w.frame.n {
+		return w.frame, nil
+	}
+	return w.frame.Take(rows), nil
+}
+
+// Kept and Tried are how many records were kept so far, and of how many.
+func (e *Enforcer) Kept() int  { return e.kept }
+func (e *Enforcer) Tried() int { return e.tried }
+
+// Acceptance is how many of the records that were tried met each constraint, in their order.
+func (e *Enforcer) Acceptance() []Acceptance {
+	list := make([]Acceptance, len(e.met))
+	for i, met := range e.met {
+		list[i] = Acceptance{Tried: e.tried, Met: met}
+		if e.sets != nil {
+			list[i].Constraint = e.sets[i].String()
+		} else {
+			list[i].Constraint = e.rules[i].String()
+		}
+	}
+	return list
+}
+
+// keepSets keeps the sets that have what they should.
+func (e *Enforcer) keepSets(d Data, most int) (Data, error) {
+	s, err := NewSetBuilder(e.schema)
+	if err != nil {
+		return nil, err
+	}
+	var labels []int32
+	all := []int32(nil)
+	if e.schema.Classes() > 0 {
+		all = labelsOf(d)
+	}
+	err = EachSet(d, func(row int, items []uint32) error {
+		if s.Len() >= most {
+			return nil
+		}
+		e.tried++
+		met := true
+		for i, c := range e.sets {
+			if c.meets(items) {
+				e.met[i]++
+			} else {
+				met = false
+			}
+		}
+		if !met {
+			return nil
+		}
+		if all != nil {
+			labels = append(labels, all[row])
+		}
+		e.kept++
+		return s.Add(items)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Table(labels...)
+}
+
+// meets reports whether an ascending set has what it should.
+func (c Constraint) meets(items []uint32) bool {
+	for _, item := range c.items {
+		if _, there := slices.BinarySearch(items, item); there != (c.kind == itemsConstraint) {
+			return false
+		}
+	}
+	return true
+}
+
+// work is a frame whose cells can be written.
+type work struct {
+	frame  *Frame
+	own    []bool // columns that are the enforcer's
+	values tokens // scratch
+}
+
+// work copies the columns that rules may write.
+func (e *Enforcer) work(f *Frame) *work {
+	w := &work{frame: f.copied(), own: make([]bool, len(f.cells))}
+	for i := range e.rules {
+		r := &e.rules[i]
+		columns := r.at
+		if r.kind == determinesConstraint {
+			columns = r.at[len(r.at)-1:]
+		} else if !r.repaired {
+			continue
+		}
+		for _, at := range columns {
+			if w.own[at] {
+				continue
+			}
+			w.own[at] = true
+			c := &w.frame.cells[at]
+			c.numbers, c.levels, c.ticks = slices.Clone(c.numbers), slices.Clone(c.levels),
+				slices.Clone(c.ticks)
+		}
+	}
+	return w
+}
+
+// row repairs one record, and reports whether it obeys every rule at last.
+func (e *Enforcer) row(w *work, i int) bool {
+	for k := range e.rules {
+		e.repair(w, k, i)
+	}
+	e.tried++
+	all := true
+	for k := range e.rules {
+		if e.obeys(w, k, i) {
+			e.met[k]++
+		} else {
+			all = false
+		}
+	}
+	if all {
+		e.remember(w, i)
+	}
+	return all
+}
+
+// token is what one cell holds, inside the schema.
+func (w *work) token(at, i int) token {
+	code, c := &w.frame.schema.table.cells[at], &w.frame.cells[at]
+	switch {
+	case code.kind.hasLevels():
+		if l := code.level(c.levels[i]); l != missingLevel {
+			return token(l)
+		}
+		return missingToken
+	case code.tick != nil:
+		if k := code.tickOf(c.ticks[i]); k != missingTick {
+			return token(k)
+		}
+		return missingToken
+	}
+	if x := code.number(c.numbers[i]); x == x {
+		return math.Float64bits(x)
+	}
+	return missingToken
+}
+
+// set writes a cell.
+func (w *work) set(at, i int, v token) {
+	code, c := &w.frame.schema.table.cells[at], &w.frame.cells[at]
+	switch {
+	case code.kind.hasLevels():
+		c.levels[i] = uint16(v)
+		if v == missingToken {
+			c.levels[i] = missingLevel
+		}
+	case code.tick != nil:
+		c.ticks[i] = int64(v)
+		if v == missingToken {
+			c.ticks[i] = missingTick
+		}
+	default:
+		c.numbers[i] = math.Float64frombits(v)
+		if v == missingToken {
+			c.numbers[i] = math.NaN()
+		}
+	}
+}
+
+// tokens are those of some columns, valid until the next call.
+func (w *work) tokens(columns []int, i int) tokens {
+	w.values = w.values[:0]
+	for _, at := range columns {
+		w.values = append(w.values, w.token(at, i))
+	}
+	return w.values
+}
+
+// follows is what is known to follow for a record.
+func (e *Enforcer) follows(w *work, k, i int) (v token, known bool) {
+	r := &e.rules[k]
+	key := keyOf(w.tokens(r.at[:len(r.at)-1], i))
+	if v, known = r.known[key]; !known {
+		v, known = e.tables[k].known[key]
+	}
+	return v, known
+}
+
+// repair changes a record as a rule allows.
+func (e *Enforcer) repair(w *work, k, i int) {
+	r := &e.rules[k]
+	if r.kind == determinesConstraint {
+		if v, known := e.follows(w, k, i); known {
+			w.set(r.at[len(r.at)-1], i, v)
+		}
+		return
+	}
+	if !r.repaired || e.obeys(w, k, i) {
+		return
+	}
+	switch r.kind {
+	case withinConstraint:
+		if v := w.token(r.at[0], i); v != missingToken {
+			w.set(r.at[0], i, r.nearest(w.frame.schema.table, v))
+		}
+	case ascendingConstraint:
+		w.sort(r.at, i)
+	case combinationConstraint:
+		for j, v := range r.likest(w.tokens(r.at, i)) {
+			w.set(r.at[j], i, v)
+		}
+	}
+}
+
+// nearest is the end of a Within that a value outside is nearer to.
+func (r *rule) nearest(m *mixed, v token) token {
+	code := &m.cells[r.at[0]]
+	if code.kind.hasLevels() || code.tick != nil {
+		return token(min(max(int64(v), r.lo), r.hi))
+	}
+	return math.Float64bits(min(max(math.Float64frombits(v), r.from), r.to))
+}
+
+// likest is the first combination that shares the most values.
+func (r *rule) likest(values tokens) tokens {
+	best, most := r.rows[0], -1
+	for _, row := range r.rows {
+		shared := 0
+		for j := range row {
+			if row[j] == values[j] {
+				shared++
+			}
+		}
+		if shared > most {
+			best, most = row, shared
+		}
+	}
+	return best
+}
+
+// sort puts the values of some columns in order, as far as each column can hold them. Values of
+// columns that are held alike change places; others are left, and the record is rejected.
+func (w *work) sort(columns []int, i int) {
+	m := w.frame.schema.table
+	for range columns {
+		for j := 1; j < len(columns); j++ {
+			a, b := columns[j-1], columns[j]
+			if !w.alike(a, b) || w.compare(a, b, i) <= 0 {
+				continue
+			}
+			x, y := w.token(a, i), w.token(b, i)
+			if x == missingToken || y == missingToken {
+				continue
+			}
+			if m.holds(a, y) && m.holds(b, x) {
+				w.set(a, i, y)
+				w.set(b, i, x)
+			}
+		}
+	}
+}
+
+// alike reports whether the same bits are the same value in two columns.
+func (w *work) alike(a, b int) bool {
+	x, y := &w.frame.schema.table.cells[a], &w.frame.schema.table.cells[b]
+	if x.tick == nil || y.tick == nil {
+		return x.tick == nil && y.tick == nil
+	}
+	return x.tick.least == y.tick.least && x.tick.from.Equal(y.tick.from) && x.tick.step == y.tick.step
+}
+
+// holds reports whether a value is one of a column's.
+func (m *mixed) holds(at int, v token) bool {
+	code := &m.cells[at]
+	switch {
+	case code.kind.hasLevels():
+		return v < token(code.levels)
+	case code.tick != nil:
+		return int64(v) <= code.tick.last
+	}
+	x := math.Float64frombits(v)
+	return code.number(x) == x
+}
+
+// compare is how the values of two columns of one record compare, where none is missing.
+func (w *work) compare(a, b, i int) int {
+	m := w.frame.schema.table
+	x, y := w.token(a, i), w.token(b, i)
+	if x == missingToken || y == missingToken {
+		return -1
+	}
+	p, q := &m.cells[a], &m.cells[b]
+	switch {
+	case p.kind.hasLevels():
+		return cmp.Compare(x, y)
+	case p.kind == DatetimeColumn && p.tick.step == q.tick.step && p.tick.from.Equal(q.tick.from):
+		return cmp.Compare(x, y)
+	case p.kind == DatetimeColumn:
+		return p.tick.moment(int64(x)).Compare(q.tick.moment(int64(y)))
+	case p.kind == DurationColumn:
+		return cmp.Compare(p.tick.length(int64(x)), q.tick.length(int64(y)))
+	case p.tick != nil || q.tick != nil:
+		return cmp.Compare(p.wholeOf(x), q.wholeOf(y))
+	}
+	return cmp.Compare(math.Float64frombits(x), math.Float64frombits(y))
+}
+
+// wholeOf is the whole number that a column of them holds.
+func (k *cellCode) wholeOf(v token) int64 {
+	if k.tick != nil {
+		return k.tick.whole(int64(v))
+	}
+	return int64(math.Float64frombits(v))
+}
+
+// obeys reports whether a record, as it is, breaks no rule.
+func (e *Enforcer) obeys(w *work, k, i int) bool {
+	r := &e.rules[k]
+	switch r.kind {
+	case withinConstraint:
+		v := w.token(r.at[0], i)
+		return v == missingToken && r.missing ||
+			v != missingToken && r.nearest(w.frame.schema.table, v) == v
+	case onlyConstraint:
+		v := w.token(r.at[0], i)
+		return v == missingToken && r.missing || r.wanted[v]
+	case ascendingConstraint, strictlyConstraint:
+		return r.ascends(w, i)
+	case combinationConstraint:
+		values := w.tokens(r.at, i)
+		return slices.ContainsFunc(r.keys[keyOf(values)], func(row int) bool {
+			return slices.Equal(r.rows[row], values)
+		})
+	case determinesConstraint:
+		v, known := e.follows(w, k, i)
+		return !known || v == w.token(r.at[len(r.at)-1], i)
+	}
+	values := w.tokens(r.at, i)
+	_, seen := e.tables[k].seen[keyOf(values)]
+	return !seen && !slices.Contains(values, missingToken)
+}
+
+// ascends compares each value with the last one before it that is not missing.
+func (r *rule) ascends(w *work, i int) bool {
+	last := -1
+	for _, at := range r.at {
+		if w.token(at, i) == missingToken {
+			continue
+		}
+		if last >= 0 {
+			if c := w.compare(last, at, i); c > 0 || c == 0 && r.kind == strictlyConstraint {
+				return false
+			}
+		}
+		last = at
+	}
+	return true
+}
+
+// remember notes what a record that is kept says about those after it.
+func (e *Enforcer) remember(w *work, i int) {
+	for k := range e.rules {
+		r := &e.rules[k]
+		switch r.kind {
+		case determinesConstraint:
+			if _, known := e.follows(w, k, i); !known {
+				key := keyOf(w.tokens(r.at[:len(r.at)-1], i))
+				e.tables[k].known[key] = w.token(r.at[len(r.at)-1], i)
+			}
+		case uniqueConstraint:
+			e.tables[k].seen[keyOf(w.tokens(r.at, i))] = struct{}{}
+		}
+	}
+}

@@ -1,0 +1,439 @@
+package records_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+func at(text string) time.Time {
+	m, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// visits is a time-stamped table with a column of every kind that people lacks.
+func visits(t testing.TB) records.Schema {
+	t.Helper()
+	return must(records.NewSchema(
+		records.Identifier("id", records.UUID()),
+		records.Datetime("seen", at("2020-01-01T00:00:00Z"), at("2025-12-31T23:59:59Z"),
+			time.Second).WithParts(records.MonthPart|records.WeekdayPart|records.HourPart),
+		records.Datetime("born", at("1900-01-01T00:00:00Z"), at("2026-01-01T00:00:00Z"),
+			24*time.Hour).WithMissing().WithParts(records.WeekdayPart),
+		records.Datetime("tick", at("2026-01-01T00:00:00.5Z"), at("2026-01-01T00:00:02Z"),
+			time.Nanosecond),
+		records.Duration("stay", -time.Hour, 30*24*time.Hour, 100*time.Millisecond).WithMissing(),
+		records.Duration("wait", 0, 5*time.Hour, time.Second).Logarithmic(),
+		records.Integer("account", 1<<53, 1<<62),
+		records.Integer("debt", -1<<61, 1<<61).WithMissing().Logarithmic(),
+		records.Hashed("drug", 40, "aspirin", "ibuprofen"),
+		records.Hashed("street", 300).WithMissing(),
+		records.Ordinal("pain", "none", "some", "bad"),
+		records.Identifier("number", records.Sequence(1000)),
+		records.Label("outcome", "well", "ill"),
+	))(t)
+}
+
+// TestTimesAreReadAndWrittenExactly: every text that a value is written by is read as that value.
+func TestTimesAreReadAndWrittenExactly(t *testing.T) {
+	s := must(records.NewSchema(
+		records.Datetime("day", at("0001-01-01T00:00:00Z"), at("9999-12-31T00:00:00Z"), 24*time.Hour),
+		records.Datetime("second", at("1992-01-01T00:00:00Z"), at("1998-12-31T00:00:00Z"),
+			time.Second).WithMissing(),
+		records.Datetime("nano", at("1992-01-01T00:00:00.000000001Z"), at("1998-12-31T00:00:00Z"),
+			time.Nanosecond),
+		records.Duration("span", -time.Minute, time.Hour, time.Millisecond),
+		records.Integer("wide", math.MinInt64/4, math.MaxInt64/4)))(t)
+	for _, c := range []struct {
+		row  []any
+		want []string
+	}{
+		{[]any{"1995-06-17", "1995-06-17T10:11:12Z", "1995-06-17T10:11:12.123456789Z", "1.5",
+			"1234567890123456789"},
+			[]string{"1995-06-17", "1995-06-17T10:11:12Z", "1995-06-17T10:11:12.123456789Z", "1.500",
+				"1234567890123456789"}},
+		{[]any{at("2024-02-29T23:00:00Z"), "1995-06-17 10:11:12.9", "1995-06-17T12:11:12+02:00",
+			90 * time.Second, int64(-1<<60 - 1)},
+			[]string{"2024-02-29", "1995-06-17T10:11:12Z", "1995-06-17T10:11:12.000000000Z", "90.000",
+				"-1152921504606846977"}},
+		{[]any{at("2024-02-29T23:00:00-05:00"), 800_000_000, 800_000_000.25, -0.0005, uint64(1 << 60)},
+			[]string{"2024-03-01", "1995-05-09T06:13:20Z", "1995-05-09T06:13:20.250000000Z", "-0.001",
+				"1152921504606846976"}},
+		{[]any{"soon", nil, "no", "-1m0.001s", 1e300}, // the first and the third are no moments
+			[]string{"0001-01-01", "", "1992-01-01T00:00:00.000000001Z", "-60.000",
+				fmt.Sprint(math.MaxInt64 / 4)}},
+		{[]any{at("9999-12-31T23:00:00Z"), "2040-01-01", "1900-01-01", "1h30m", "-99999999999999999999"},
+			[]string{"9999-12-31", "1998-12-31T00:00:00Z", "1992-01-01T00:00:00.000000001Z", "3600.000",
+				fmt.Sprint(math.MinInt64 / 4)}},
+	} {
+		f := must(records.FromValues(s, c.row))(t)
+		var got []string
+		for j := range c.row {
+			got = append(got, f.Value(0, j))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v\nis %q\nwant %q", c.row, got, c.want)
+		}
+		back := throughCSV(t, records.CSV{}, f)
+		for j := range c.row {
+			if back.Value(0, j) != c.want[j] {
+				t.Errorf("%q is read back as %q", c.want[j], back.Value(0, j))
+			}
+		}
+		if records.Check(back) != nil {
+			t.Errorf("%q: %v", c.want, records.Check(back))
+		}
+	}
+}
+
+func TestExactAccessors(t *testing.T) {
+	s := visits(t)
+	row := make([]any, len(s.Columns()))
+	row[s.ColumnIndex("account")] = 1<<61 + 1
+	row[s.ColumnIndex("seen")] = at("2024-02-29T01:02:03.9Z")
+	row[s.ColumnIndex("stay")] = 90*time.Minute + 155*time.Millisecond
+	f := must(records.FromValues(s, row))(t)
+	if v, ok := f.Whole(0, s.ColumnIndex("account")); v != 1<<61+1 || !ok {
+		t.Errorf("account %d, %v", v, ok)
+	}
+	if v, ok := f.Time(0, s.ColumnIndex("seen")); !v.Equal(at("2024-02-29T01:02:03Z")) || !ok {
+		t.Errorf("seen %v, %v", v, ok)
+	}
+	if v, ok := f.Duration(0, s.ColumnIndex("stay")); v != 90*time.Minute+100*time.Millisecond || !ok {
+		t.Errorf("stay %v, %v", v, ok)
+	}
+	if v := f.Number(0, s.ColumnIndex("stay")); v != 5400.1 {
+		t.Errorf("stay is %v seconds", v)
+	}
+	if _, ok := f.Whole(0, s.ColumnIndex("debt")); ok {
+		t.Error("a missing debt is a number")
+	}
+	born := s.ColumnIndex("born")
+	if _, ok := f.Time(0, born); ok || !math.IsNaN(f.Number(0, born)) {
+		t.Error("a missing birth is a moment")
+	}
+	if f.Value(0, 0) != "" || f.Value(0, s.ColumnIndex("number")) != "" {
+		t.Error("a record that was read has an identifier")
+	}
+	small := must(records.NewSchema(records.Integer("n", 0, 9)))(t)
+	if v, ok := must(records.FromValues(small, []any{3.4}))(t).Whole(0, 0); v != 3 || !ok {
+		t.Errorf("n is %d, %v", v, ok)
+	}
+}
+
+// TestDecodedKindsAreValid: whatever the coordinates, rows pass the strict test, come back from
+// CSV and JSON lines unchanged and are encoded inside the schema.
+func TestDecodedKindsAreValid(t *testing.T) {
+	s := visits(t)
+	const n = 4000
+	r := rand.New(rand.NewPCG(3, 4))
+	flat, labels := make([]float32, n*s.Dim()), make([]int32, n)
+	for i := range flat {
+		flat[i] = hostile(r)
+	}
+	f := must(records.DecodeFlat(s, flat, labels...))(t)
+	if err := records.Check(f); err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := (records.JSONLines{}).WriteFrame(&text, f); err != nil {
+		t.Fatal(err)
+	}
+	lines := must(records.JSONLines{}.ReadFrame(&text, s))(t)
+	var b device.Batch
+	for _, back := range []*records.Frame{throughCSV(t, records.CSV{Header: true}, f), lines} {
+		if err := records.Check(back); err != nil || !sameFrame(f, back) {
+			t.Fatalf("the rows come back otherwise: %v", err)
+		}
+		back.Range(0, n, &b)
+		for i := range n {
+			if row := b.Dense.Row(i); norm(row) > s.MaxNorm() {
+				t.Fatalf("norm %v", norm(row))
+			} else {
+				validRow(t, s, row)
+			}
+		}
+	}
+	clamped := slices.Clone(flat)
+	s.Clamp(clamped)
+	for i := range n {
+		validRow(t, s, clamped[i*s.Dim():(i+1)*s.Dim()])
+	}
+}
+
+// TestPartsFollowFromTheMoment, and the moment follows the stated parts as far as bounds allow.
+func TestPartsFollowFromTheMoment(t *testing.T) {
+	from, to := at("2024-01-10T00:00:00Z"), at("2026-06-30T23:59:59Z")
+	s := must(records.NewSchema(records.Datetime("when", from, to,
+		time.Second).WithParts(records.MonthPart | records.WeekdayPart | records.HourPart)))(t)
+	if s.Dim() != 1+12+7+24 || len(s.Blocks()) != 4 || s.Blocks()[2].Part != records.WeekdayPart {
+		t.Fatalf("%d coordinates, %+v", s.Dim(), s.Blocks())
+	}
+	f := must(records.FromValues(s, []any{"2025-03-02T21:00:00Z"}))(t)
+	row := f.Row(nil, 0)
+	for _, place := range []int{1 + 2, 1 + 12 + 0, 1 + 12 + 7 + 21} { // March, Sunday
+		if row[place] != 1 {
+			t.Errorf("coordinate %d is %v in %v", place, row[place], row)
+		}
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	agree := [3]int{}
+	const n = 3000
+	for range n {
+		row := make([]float32, s.Dim())
+		row[0] = r.Float32()
+		month, weekday, hour := r.IntN(12), r.IntN(7), r.IntN(24)
+		row[1+month], row[13+weekday], row[20+hour] = 1, 1, 1
+		m, _ := must(records.DecodeFlat(s, row))(t).Time(0, 0)
+		if m.Before(from) || m.After(to) {
+			t.Fatalf("%v outside the bounds", m)
+		}
+		for i, same := range []bool{int(m.Month())-1 == month, int(m.Weekday()) == weekday,
+			m.Hour() == hour} {
+			if same {
+				agree[i]++
+			}
+		}
+		stated := from.Add(time.Duration(float64(row[0]) * float64(to.Sub(from))))
+		if m.Sub(stated).Abs() > 340*24*time.Hour {
+			t.Fatalf("%v moved to %v", stated, m)
+		}
+	}
+	for i, k := range agree {
+		if k < n*99/100 {
+			t.Errorf("part %d is the stated one in %d of %d", i, k, n)
+		}
+	}
+}
+
+// TestBucketsNeverChange: files depend on them.
+func TestBucketsNeverChange(t *testing.T) {
+	s := must(records.NewSchema(records.Hashed("h", 1000, "aspirin", "ibuprofen"),
+		records.Hashed("most", 65_534).WithMissing()))(t)
+	f := must(records.FromValues(s, []any{"aspirin", "a"}, []any{"", "bucket-17"},
+		[]any{"Köln", nil}))(t)
+	var got []int
+	for i := range 3 {
+		got = append(got, f.Level(i, 0), f.Level(i, 1))
+	}
+	if want := []int{436, 704, 957, 17, 381, -1}; !slices.Equal(got, want) {
+		t.Errorf("buckets %v, were %v", got, want)
+	}
+	if f.Value(0, 0) != "aspirin" || f.Value(1, 1) != "bucket-17" || f.Value(2, 1) != "" {
+		t.Errorf("%q, %q, %q", f.Value(0, 0), f.Value(1, 1), f.Value(2, 1))
+	}
+	if err := records.Check(f); err != nil {
+		t.Error(err)
+	}
+	var many []records.Column
+	for i := range 5 {
+		many = append(many, records.Hashed(fmt.Sprint(i), 60_000))
+	}
+	if _, err := records.NewSchema(many...); err == nil {
+		t.Error("a schema of 300,000 buckets")
+	}
+	text := strings.Repeat(`{"name":"a","type":"hashed","buckets":65534},`, 1000)
+	var back records.Schema
+	before := testing.AllocsPerRun(1, func() {
+		if json.Unmarshal([]byte(`{"kind":"table","columns":[`+text[:len(text)-1]+`]}`), &back) == nil {
+			t.Error("a schema of 65 million buckets")
+		}
+	})
+	if before > 100_000 {
+		t.Errorf("%v allocations for it", before)
+	}
+}
+
+// TestBucketsAreEven: of 200,000 texts in 100 buckets, none has fewer than 1,800 or more than
+// 2,200; the standard deviation is 45, so that a fair hash fails with probability below 1e-3 (it is
+// fixed).
+func TestBucketsAreEven(t *testing.T) {
+	s := must(records.NewSchema(records.Hashed("h", 100)))(t)
+	b := must(records.NewFrameBuilder(s))(t)
+	for i := range 200_000 {
+		if err := b.Append(fmt.Sprintf("customer-%d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := make([]int, 100)
+	for _, l := range b.Frame().Levels(0) {
+		count[l]++
+	}
+	if slices.Min(count) < 1800 || slices.Max(count) > 2200 {
+		t.Errorf("%v", count)
+	}
+}
+
+func TestIdentifiersAreFreshAndNeverRead(t *testing.T) {
+	s := must(records.NewSchema(records.Identifier("u", records.UUID()), records.Numeric("x", 0, 1),
+		records.Identifier("n", records.Sequence(-5)),
+		records.Identifier("p", records.Pattern(`\#?*-###/Ö`))))(t)
+	read := must(records.CSV{Header: true}.ReadFrame(strings.NewReader("u,x\nsecret,0.5\n"), s))(t)
+	if text := string(read.AppendJSON(nil, 0)); text != `{"u":null,"x":0.5,"n":null,"p":null}` {
+		t.Errorf("read: %s", text)
+	}
+	const n = 30_000
+	flat := make([]float32, n)
+	seen := [3]map[string]bool{{}, {}, {}}
+	for part := range 2 {
+		f := must(records.DecodeFlat(s, flat[:n/2]))(t)
+		d := must(records.WithIdentifiers(f, part*n/2, 7))(t)
+		g, _ := records.AsFrame(d)
+		for i := range n / 2 {
+			for k, j := range []int{0, 2, 3} {
+				seen[k][g.Value(i, j)] = true
+			}
+		}
+		if part == 0 && (g.Value(0, 2) != "-5" || len(g.Value(0, 0)) != 36 || g.Value(0, 0)[14] != '4' ||
+			!strings.ContainsRune("89ab", rune(g.Value(0, 0)[19])) || g.Value(0, 3)[0] != '#') {
+			t.Errorf("%q, %q, %q", g.Value(0, 0), g.Value(0, 2), g.Value(0, 3))
+		}
+		if g.Slice(3, 4).Value(0, 0) != g.Value(3, 0) || g.Take([]int32{9}).Value(0, 3) != g.Value(9, 3) {
+			t.Error("a part has other identifiers")
+		}
+	}
+	for k := range seen {
+		if len(seen[k]) != n {
+			t.Errorf("%d different identifiers of %d", len(seen[k]), n)
+		}
+	}
+	few := must(records.NewSchema(records.Numeric("x", 0, 1),
+		records.Identifier("p", records.Pattern("#"))))(t)
+	f := must(records.DecodeFlat(few, make([]float32, 11)))(t)
+	if _, err := records.WithIdentifiers(f, 0, 1); err == nil {
+		t.Error("eleven identifiers of one digit")
+	}
+	all := map[string]bool{}
+	g := must(records.WithIdentifiers(f.Slice(0, 10), 0, 1))(t).(*records.Frame)
+	for i := range 10 {
+		all[g.Value(i, 1)] = true
+	}
+	if len(all) != 10 {
+		t.Errorf("ten digits give %d identifiers", len(all))
+	}
+}
+
+// TestOldSchemaFilesAreRead as they were written before there were the new kinds.
+func TestOldSchemaFilesAreRead(t *testing.T) {
+	const old = `{"kind":"table","columns":[{"name":"h","type":"numeric","lo":50,"hi":2.5e2},
+		{"name":"n","type":"integer","lo":-3,"hi":20.0,"missing":true},
+		{"name":"s","type":"ordinal","levels":["a","b"]},{"name":"y","type":"target","lo":0,"hi":1}]}`
+	var s records.Schema
+	if err := json.Unmarshal([]byte(old), &s); err != nil {
+		t.Fatal(err)
+	}
+	want := must(records.NewSchema(records.Numeric("h", 50, 250),
+		records.Integer("n", -3, 20).WithMissing(), records.Ordinal("s", "a", "b"),
+		records.Target("y", 0, 1)))(t)
+	if !s.Equal(want) {
+		t.Errorf("%v, want %v", s.Columns(), want.Columns())
+	}
+	const new = `{"kind":"table","columns":[{"name":"h","type":"numeric","lo":50,"hi":250}]}`
+	text := must(json.Marshal(must(records.NewSchema(records.Numeric("h", 50, 250)))(t)))(t)
+	if string(text) != new {
+		t.Errorf("written as %s", text)
+	}
+}
+
+func TestNewKindsReadBackFromJSON(t *testing.T) {
+	s := visits(t)
+	var back records.Schema
+	if err := json.Unmarshal(must(json.Marshal(s))(t), &back); err != nil || !back.Equal(s) {
+		t.Fatalf("%v\n%v\nwas\n%v", err, back.Columns(), s.Columns())
+	}
+	for _, column := range []string{
+		`{"name":"a","type":"datetime","lo":"2020-01-01","hi":"2021-01-01"}`,
+		`{"name":"a","type":"datetime","lo":2020,"hi":2021,"precision":"1s"}`,
+		`{"name":"a","type":"datetime","lo":"2020-01-01","hi":"2021-01-01","precision":"1s","parts":["day"]}`,
+		`{"name":"a","type":"datetime","lo":"2020-01-01","hi":"2021-01-01","precision":"10000h"}`,
+		`{"name":"a","type":"datetime","lo":"2020-01-01","hi":"2021-01-01","precision":"-1s"}`,
+		`{"name":"a","type":"datetime","lo":"0001-01-01","hi":"9999-01-01","precision":"1ns"}`,
+		`{"name":"a","type":"duration","lo":"0s","hi":"1m"}`,
+		`{"name":"a","type":"numeric","lo":0,"hi":1,"precision":"1s"}`,
+		`{"name":"a","type":"hashed","buckets":1}`, `{"name":"a","type":"hashed","buckets":1000000000}`,
+		`{"name":"a","type":"hashed"}`, `{"name":"a","type":"hashed","buckets":9,"levels":["bucket-4"]}`,
+		`{"name":"a","type":"identifier"}`, `{"name":"a","type":"identifier","rule":"pattern:x"}`,
+		`{"name":"a","type":"identifier","rule":"sequence:x"}`,
+		`{"name":"a","type":"integer","lo":0.5,"hi":9007199254740993}`,
+		`{"name":"a","type":"numeric","lo":"0","hi":1}`,
+	} {
+		text := `{"kind":"table","columns":[{"name":"x","type":"numeric","lo":0,"hi":1},` + column + `]}`
+		if err := json.Unmarshal([]byte(text), &back); err == nil {
+			t.Errorf("%s is read as %v", column, back.Columns())
+		}
+	}
+}
+
+// TestStructsHoldTheNewKinds there and back.
+func TestStructsHoldTheNewKinds(t *testing.T) {
+	type visit struct {
+		Seen    time.Time      `privgen:"seen"`
+		Born    *time.Time     `privgen:"born"`
+		Tick    time.Time      `privgen:"tick"`
+		Stay    *time.Duration `privgen:"stay"`
+		Wait    float64        `privgen:"wait"`
+		Account uint64         `privgen:"account"`
+		Debt    *int64         `privgen:"debt"`
+		Drug    string         `privgen:"drug"`
+		Street  *string        `privgen:"street"`
+		Pain    string         `privgen:"pain"`
+		Number  string         `privgen:"number"`
+		Outcome string         `privgen:"outcome"`
+	}
+	s := visits(t)
+	stay, debt, street := 36*time.Second+200*time.Millisecond, int64(1<<60+7), "bucket-3"
+	want := visit{Seen: at("2021-05-06T07:08:09Z"), Tick: at("2026-01-01T00:00:01.123456789Z"),
+		Stay: &stay, Wait: 61, Account: 1<<61 + 3, Debt: &debt, Drug: "ibuprofen", Street: &street,
+		Pain: "bad", Outcome: "ill", Number: "read from nowhere"}
+	f := must(records.FromStructs(s, []visit{want}))(t)
+	want.Number = ""
+	got := must(records.Into[visit](f))(t)
+	a, b := must(json.Marshal(got[0]))(t), must(json.Marshal(want))(t)
+	if string(a) != string(b) {
+		t.Errorf("%s\nwas\n%s", a, b)
+	}
+	type wrong struct {
+		visit
+		Seen string `privgen:"seen"`
+	}
+	if _, err := records.Into[wrong](f); err == nil {
+		t.Error("a moment fits into an int")
+	}
+}
+
+// TestCheckTellsWhatIsOddAboutTimes and counts nothing else.
+func TestCheckTellsWhatIsOddAboutTimes(t *testing.T) {
+	s := must(records.NewSchema(records.Datetime("d", at("2020-01-01T00:00:00Z"),
+		at("2021-01-01T00:00:00Z"), 24*time.Hour), records.Integer("n", 0, 1<<60),
+		records.Duration("l", 0, time.Hour, time.Second)))(t)
+	fine := must(records.FromValues(s, []any{"2020-05-05", 3, "5"}))(t)
+	if err := records.Check(fine); err != nil {
+		t.Error(err)
+	}
+	odd := must(records.FromValues(s, []any{"2019-12-31", "x", "1h1s"}, []any{nil, -1, nil},
+		[]any{"2021-01-02", uint64(math.MaxUint64), -time.Second}))(t)
+	err := records.Check(odd)
+	if err == nil || strings.Count(err.Error(), "\n") != 8 ||
+		strings.Count(err.Error(), "outside the bounds") != 6 {
+		t.Errorf("%v", err)
+	}
+	for i := range 3 {
+		for j := range 3 {
+			if !odd.Stray(i, j) || fine.Stray(0, j) {
+				t.Errorf("row %d, column %d", i, j)
+			}
+		}
+	}
+}

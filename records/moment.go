@@ -1,0 +1,317 @@
+package records
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Datetime is a column of moments. They are clamped to the public bounds [from, to] and cut down to
+// the grid of from and whole steps of the precision after it; what is no moment, or missing, is the
+// lower bound unless [Column.WithMissing] gives it a place of its own.
+//
+// Moments are in UTC. A text is read as RFC 3339 has it, also with a blank for the T and without a
+// zone, which is then UTC, or as a date alone; a number is seconds since 1970. They are written as
+// dates where all that the column holds are midnights, else as RFC 3339 has it.
+//
+// A coordinate tells 2^24 places between the bounds apart: a generated moment is no finer than
+// that, whatever the precision. Records that are read keep theirs.
+func Datetime(name string, from, to time.Time, precision time.Duration) Column {
+	return Column{kind: DatetimeColumn, name: name, step: precision}.withTimes(from, to)
+}
+
+// withTimes sets the bounds of a datetime.
+func (c Column) withTimes(from, to time.Time) Column {
+	c.from, c.to = from.UTC().Round(0), to.UTC().Round(0)
+	if c.step > 0 && c.to.After(c.from) {
+		if k := steps(c.from, c.to, c.step); k <= mostTicks {
+			c.to = after(c.from, k, c.step)
+		}
+	}
+	c.lo = float64(c.from.Unix()) + float64(c.from.Nanosecond())/1e9
+	c.hi = float64(c.to.Unix()) + float64(c.to.Nanosecond())/1e9
+	return c
+}
+
+// Duration is a column of lengths of time. They are clamped to the public bounds [lo, hi] and cut
+// down to the grid of lo and whole steps of the precision above it. Texts are a decimal number of
+// seconds, or as [time.ParseDuration] reads them; numbers are seconds, and a [time.Duration] is
+// itself. They are written in seconds. What holds for [Numeric] holds here.
+func Duration(name string, lo, hi, precision time.Duration) Column {
+	return Column{kind: DurationColumn, name: name, step: precision}.withDurations(lo, hi)
+}
+
+// withDurations sets the bounds of a duration.
+func (c Column) withDurations(lo, hi time.Duration) Column {
+	c.least, c.most = int64(lo), int64(hi)
+	if c.step > 0 && hi > lo && hi-lo > 0 {
+		c.most = c.least + (c.most-c.least)/int64(c.step)*int64(c.step)
+	}
+	c.lo, c.hi = time.Duration(c.least).Seconds(), time.Duration(c.most).Seconds()
+	return c
+}
+
+// Precision is the step between two values of a datetime or a duration, 0 for other columns.
+func (c Column) Precision() time.Duration { return c.step }
+
+// WholeBounds are the exact bounds of a column of whole numbers; 0 and 0 for others.
+func (c Column) WholeBounds() (lo, hi int64) {
+	if c.kind != IntegerColumn {
+		return 0, 0
+	}
+	return c.least, c.most
+}
+
+// Times are the bounds of a datetime, in UTC; the upper one is on the grid of its precision. Those
+// of other columns are the zero time.
+func (c Column) Times() (from, to time.Time) { return c.from, c.to }
+
+// Durations are the bounds of a duration; the upper one is on the grid of its precision. Those of
+// other columns are 0.
+func (c Column) Durations() (lo, hi time.Duration) {
+	if c.kind != DurationColumn {
+		return 0, 0
+	}
+	return time.Duration(c.least), time.Duration(c.most)
+}
+
+// Whole is the whole number in one cell of an [Integer] column, exactly; ok is false for a missing
+// value that is one of its own, and for other columns.
+func (f *Frame) Whole(row, column int) (v int64, ok bool) {
+	code := &f.schema.table.cells[column]
+	if code.kind != IntegerColumn {
+		return 0, false
+	}
+	if code.tick == nil {
+		x := code.number(f.cells[column].numbers[row])
+		return int64(x), x == x
+	}
+	k := code.tickOf(f.cells[column].ticks[row])
+	if k == missingTick {
+		return 0, false
+	}
+	return code.tick.whole(k), true
+}
+
+// Time is the moment in one cell of a [Datetime] column, in UTC; ok is false for a missing value
+// that is one of its own, and for other columns.
+func (f *Frame) Time(row, column int) (m time.Time, ok bool) {
+	code := &f.schema.table.cells[column]
+	if code.kind != DatetimeColumn {
+		return m, false
+	}
+	k := code.tickOf(f.cells[column].ticks[row])
+	if k == missingTick {
+		return m, false
+	}
+	return code.tick.moment(k), true
+}
+
+// Duration is the length of time in one cell of a [Duration] column; ok is false for a missing
+// value that is one of its own, and for other columns.
+func (f *Frame) Duration(row, column int) (d time.Duration, ok bool) {
+	code := &f.schema.table.cells[column]
+	if code.kind != DurationColumn {
+		return 0, false
+	}
+	k := code.tickOf(f.cells[column].ticks[row])
+	if k == missingTick {
+		return 0, false
+	}
+	return code.tick.length(k), true
+}
+
+const day = 24 * time.Hour
+
+// layout is how moments of a column are written.
+func (c Column) layout() string {
+	from := c.from
+	if c.step%day == 0 && from.Equal(from.Truncate(day)) {
+		return time.DateOnly
+	}
+	digits := max(fractionDigits(c.step), fractionDigits(time.Duration(from.Nanosecond())))
+	if digits == 0 {
+		return "2006-01-02T15:04:05Z"
+	}
+	return "2006-01-02T15:04:05." + "000000000"[:digits] + "Z"
+}
+
+func (c Column) timeText(m time.Time) string { return m.Format(c.layout()) }
+
+// layouts are those that texts are read by.
+var layouts = [...]string{time.RFC3339Nano, time.DateOnly, "2006-01-02 15:04:05.999999999",
+	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00",
+	"2006-01-02 15:04:05.999999999Z07", "2006-01-02T15:04:05.999999999Z07",
+	"2006-01-02 15:04", "2006-01-02T15:04"}
+
+// parseMoment reads a text in one of the layouts.
+func parseMoment(text string) (time.Time, bool) {
+	if len(text) < len(time.DateOnly) || text[4] != '-' || len(text) > 48 {
+		return time.Time{}, false
+	}
+	for _, layout := range layouts {
+		if m, err := time.Parse(layout, text); err == nil {
+			return m.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// momentOf is the moment some seconds after 1970, to a microsecond; far ones are the nearest that
+// can be told from all bounds.
+func momentOf(v float64) time.Time {
+	v = min(max(v, -1<<40), 1<<40)
+	if v != v {
+		v = 0
+	}
+	s := math.Floor(v)
+	return time.Unix(int64(s), int64(math.Round((v-s)*1e6))*1000).UTC()
+}
+
+// CalendarParts are parts of a date that follow from a moment.
+type CalendarParts uint8
+
+// The parts of a date.
+const (
+	MonthPart   CalendarParts = 1 << iota // of the year
+	WeekdayPart                           // from Sunday
+	HourPart                              // of the day
+	allParts    = MonthPart | WeekdayPart | HourPart
+)
+
+// partWidths are how many values each part takes, in the order of their blocks.
+var partWidths = [...]struct {
+	part  CalendarParts
+	width int
+	name  string
+}{{MonthPart, 12, "month"}, {WeekdayPart, 7, "weekday"}, {HourPart, 24, "hour"}}
+
+// String lists the parts, each after a comma, as they stand in the description of a column.
+func (p CalendarParts) String() string {
+	text := ""
+	for _, name := range p.names() {
+		text += ", " + name
+	}
+	if p&^allParts != 0 {
+		text += fmt.Sprintf(", CalendarParts(%d)", uint8(p))
+	}
+	return text
+}
+
+// names are those of the parts in a schema's JSON.
+func (p CalendarParts) names() (list []string) {
+	for _, w := range partWidths {
+		if p&w.part != 0 {
+			list = append(list, w.name)
+		}
+	}
+	return list
+}
+
+// partNamed is the part of a name, or 0.
+func partNamed(name string) CalendarParts {
+	for _, w := range partWidths {
+		if w.name == name {
+			return w.part
+		}
+	}
+	return 0
+}
+
+// WithParts adds parts of the date to how a [Datetime] is encoded: each is one more one-hot block,
+// after that of the moment, so that what repeats every week or every day can be learnt. They follow
+// from the moment where records are read. Where records are made, the moment that was stated moves
+// to the nearest that has the stated parts, as far as the bounds allow: month first, then the
+// weekday inside that month, then the hour of that day.
+func (c Column) WithParts(parts CalendarParts) Column {
+	c.parts = parts
+	return c
+}
+
+// Parts are the parts of the date that are encoded.
+func (c Column) Parts() CalendarParts { return c.parts }
+
+// partOf is the value of one part.
+func partOf(m time.Time, part CalendarParts) int {
+	switch part {
+	case MonthPart:
+		return int(m.Month()) - 1
+	case WeekdayPart:
+		return int(m.Weekday())
+	}
+	return m.Hour()
+}
+
+// moved is the moment nearest to another that has a value of one part, inside the given bounds.
+func moved(m time.Time, part CalendarParts, value int, from, to time.Time) time.Time {
+	switch part {
+	case MonthPart:
+		return nearestMonth(m, time.Month(value+1), from, to)
+	case WeekdayPart:
+		return nearestWeekday(m, time.Weekday(value), from, to)
+	}
+	at := m.Add(time.Duration(value-m.Hour()) * time.Hour)
+	if at.Before(from) || at.After(to) {
+		return m
+	}
+	return at
+}
+
+// nearestMonth looks at the month in this year and those around it.
+func nearestMonth(m time.Time, month time.Month, from, to time.Time) time.Time {
+	best, found := m, false
+	for year := m.Year() - 1; year <= m.Year()+1; year++ {
+		lo := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
+		hi := lo.AddDate(0, 1, 0).Add(-1)
+		lo, hi = later(lo, from), earlier(hi, to)
+		if hi.Before(lo) {
+			continue
+		}
+		at := earlier(later(m, lo), hi)
+		if !found || at.Sub(m).Abs() < best.Sub(m).Abs() {
+			best, found = at, true
+		}
+	}
+	return best
+}
+
+// nearestWeekday looks at the days within a week, those of the same month first.
+func nearestWeekday(m time.Time, weekday time.Weekday, from, to time.Time) time.Time {
+	ahead := (int(weekday-m.Weekday()) + 7) % 7
+	if ahead == 0 {
+		return m
+	}
+	days := [...]int{ahead, ahead - 7}
+	if ahead > 3 {
+		days[0], days[1] = days[1], days[0]
+	}
+	var left []time.Time
+	for _, d := range days {
+		at := m.AddDate(0, 0, d)
+		switch {
+		case at.Before(from) || at.After(to):
+		case at.Month() == m.Month():
+			return at
+		default:
+			left = append(left, at)
+		}
+	}
+	if len(left) == 0 {
+		return m
+	}
+	return left[0]
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,335 @@
+package records
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Persons are rows grouped by the person they belong to, so that a guarantee protects all that one
+// person contributes, however many rows that is: see [GroupBy].
+//
+// A private algorithm that knows of persons samples them, clips what all rows of a person add as
+// one vector, and lets the rows of a person count for one record together: it reads them by
+// [RowsOf] or by [Persons.Rows] and [Persons.Span].
+//
+// As [Data], a person is one record, its first row that is kept. So an algorithm that knows nothing
+// of persons protects them all the same, though it reads one row of each.
+//
+// Units: Len is the number of persons, and the unit is [UnitUser].
+type Persons struct{ *personsRef }
+
+// personsRef hides what it points to, see private.go.
+type personsRef struct{ *personsRows }
+
+type personsRows struct {
+	rows   Data    // of a type of this package; those of a person stand together
+	first  []int32 // a person's first row; one more entry, the number of rows
+	shares Shares
+	schema Schema
+}
+
+// Key is what names a person. Two keys that differ in any bit are two persons: spellings of one
+// name must be made equal before. Floating-point numbers are no keys, since one that is not a
+// number differs from itself.
+type Key interface {
+	~string | ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
+}
+
+// MostRows is the largest number of rows that can be kept of a person.
+const MostRows = 1 << 12
+
+// GroupBy groups rows by their persons' keys, one a row, and keeps at most so many rows of each
+// person. Persons come in the order of their first rows, and so do the rows of each.
+//
+// Of a person with more rows, those are kept whose positions among the person's own rows have the
+// smallest values under a hash that is fixed and public, and keyed by how many rows the person has.
+// So what is kept of a person is a function of that person's own rows: no other person's presence
+// or rows change it, and with it neither do they change how far a person can move a sum.
+//
+// Guarantee: two sets of rows that differ in all rows of one person make persons that differ in
+// that one person.
+// Errors: *[param.Error] for another number of keys than rows, a limit outside [1, MostRows], and
+// data that hold one person a record already; [ErrData].
+func GroupBy[K Key](d Data, keys []K, most int) (*Persons, error) {
+	if err := canGroup(d, most); err != nil {
+		return nil, err
+	}
+	if len(keys) != d.Len() {
+		return nil, param.New("records.GroupBy.keys", len(keys), "one for each row of the data")
+	}
+	index := map[K]int32{}
+	of := make([]int32, len(keys))
+	for i, key := range keys {
+		p, known := index[key]
+		if !known {
+			p = int32(len(index))
+			index[key] = p
+		}
+		of[i] = p
+	}
+	return group(d, of, len(index), most)
+}
+
+func canGroup(d Data, most int) error {
+	if err := given("records.GroupBy", d); err != nil {
+		return err
+	}
+	var c param.Checker
+	c.OK(most >= 1 && most <= MostRows, "records.GroupBy.most", most,
+		fmt.Sprintf("a number of rows a person in [1, %d]", MostRows))
+	_, persons := AsPersons(d)
+	c.OK(!persons && UnitOf(d) == UnitRecord, "records.GroupBy.data", "one "+UnitOf(d)+" a record",
+		"rows, of which a person may have several")
+	return c.Err()
+}
+
+// group collects the rows of every person, of which of[i] is that of row i.
+func group(d Data, of []int32, persons, most int) (*Persons, error) {
+	count := make([]int32, persons+1)
+	for _, p := range of {
+		count[p+1]++
+	}
+	start := count // where a person's rows begin, of all
+	for p := range persons {
+		start[p+1] += start[p]
+	}
+	all := make([]int32, start[persons])
+	next := slices.Clone(start)
+	for i, p := range of {
+		all[next[p]] = int32(i)
+		next[p]++
+	}
+	out := &personsRows{first: make([]int32, 1, persons+1), shares: Shares{}} // also without persons
+	var rows []int32
+	for p := range persons {
+		rows = append(rows, keepRows(all[start[p]:start[p+1]], most)...)
+		out.first = append(out.first, int32(len(rows)))
+		out.shares = appendShares(out.shares, len(rows)-int(out.first[p]))
+	}
+	var err error
+	if out.rows, err = copyRows(d, rows); err != nil {
+		return nil, err
+	}
+	out.schema = out.rows.Schema().ByPerson(most)
+	return &Persons{&personsRef{out}}, nil
+}
+
+// keepRows is the rule by which a person's rows are kept. It looks at how many rows the person has
+// and at nothing else.
+func keepRows(rows []int32, most int) []int32 {
+	if len(rows) <= most {
+		return rows
+	}
+	key := mix(uint64(len(rows)))
+	rank := func(position int32) uint64 { return mix(key + uint64(position)*0x9e3779b97f4a7c15) }
+	positions := make([]int32, len(rows))
+	for i := range positions {
+		positions[i] = int32(i)
+	}
+	slices.SortFunc(positions, func(a, b int32) int { return cmp.Compare(rank(a), rank(b)) })
+	positions = positions[:most]
+	slices.Sort(positions)
+	for i, at := range positions {
+		positions[i] = rows[at]
+	}
+	return positions
+}
+
+// copyRows are copies of some rows, in a type of this package.
+func copyRows(d Data, rows []int32) (Data, error) {
+	switch own := d.(type) {
+	case *Table:
+		return own.Take(rows), nil
+	case *Frame:
+		return own.Take(rows), nil
+	case *SetTable:
+		return own.Take(rows), nil
+	case stated:
+		return copyRows(own.Data, rows)
+	}
+	d = Clamped(d)
+	whole, err := Concat(d.Schema(), d)
+	if err == nil && Failed(d) {
+		err = ErrData
+	}
+	if err != nil {
+		return nil, err
+	}
+	return copyRows(whole, rows)
+}
+
+// Shares are what each row counts: nil where every row is a record and counts 1, and never nil of
+// persons, even where there are none. The shares of a
+// person's rows add up to 1 exactly, and each is a multiple of [ShareStep].
+type Shares []float32
+
+// ShareStep divides every share. A float32 number holds shares exactly, and so does their sum.
+const ShareStep = 0x1p-20
+
+// Of is the share of a row.
+func (s Shares) Of(row int) float64 {
+	if s == nil {
+		return 1
+	}
+	return float64(s[row])
+}
+
+// appendShares cuts 1 into n parts, as equal as multiples of ShareStep can be.
+func appendShares(dst Shares, n int) Shares {
+	const units = 1 / ShareStep
+	for i := range n {
+		dst = append(dst, float32(units*(i+1)/n-units*i/n)*ShareStep)
+	}
+	return dst
+}
+
+// RowsOf are the rows that data consist of and what each counts: all rows of all persons for
+// [Persons], and for other data these themselves, each record counting 1.
+//
+// A sum over all rows of each row's own contribution times its share changes between neighbours, of
+// which one person comes, goes or is replaced, by no more than the same sum over records does
+// between neighbours that differ in one record. For what a person adds is then a weighted mean,
+// with weights that add up to 1, of what single records may add; and the norm of such a mean, or of
+// the difference of two, is never more than the largest of single ones.
+func RowsOf(d Data) (Data, Shares) {
+	if p, ok := AsPersons(d); ok {
+		return p.rows, p.shares
+	}
+	return d, nil
+}
+
+// AsPersons are the persons that data are, also where [WithUnit] or [WithPart] states something
+// about them; ok is false for other data.
+func AsPersons(d Data) (p *Persons, ok bool) {
+	switch own := d.(type) {
+	case stated:
+		return AsPersons(own.Data)
+	case *Persons:
+		return own, own != nil && own.personsRef != nil
+	}
+	return nil, false
+}
+
+// Schema is that of the rows, with [Schema.RowsPerPerson].
+func (p *Persons) Schema() Schema {
+	if p == nil || p.personsRef == nil {
+		return Schema{}
+	}
+	return p.schema
+}
+
+// Len is the number of persons; see [Data] for when it is private.
+func (p *Persons) Len() int {
+	if p == nil || p.personsRef == nil {
+		return 0
+	}
+	return len(p.first) - 1
+}
+
+// Unit is UnitUser.
+func (p *Persons) Unit() string { return UnitUser }
+
+// Rows are the rows of all persons, person after person. They are not what a guarantee protects.
+func (p *Persons) Rows() Data { return p.rows }
+
+// Span is where a person's rows are among all: lo … hi-1. Every person has a row.
+func (p *Persons) Span(person int) (lo, hi int) {
+	return int(p.first[person]), int(p.first[person+1])
+}
+
+// Share is what a row of [Persons.Rows] counts.
+func (p *Persons) Share(row int) float32 { return p.shares[row] }
+
+// AppendRows appends the numbers of all rows of some persons, in their order.
+func (p *Persons) AppendRows(dst, persons []int32) []int32 {
+	for _, i := range persons {
+		for row := p.first[i]; row < p.first[i+1]; row++ {
+			dst = append(dst, row)
+		}
+	}
+	return dst
+}
+
+// Gather copies the first row of each of some persons.
+func (p *Persons) Gather(persons []int32, b *device.Batch) {
+	rows := make([]int32, len(persons))
+	for k, i := range persons {
+		rows[k] = p.first[:p.Len()][i]
+	}
+	persons = slices.Clone(persons) // they may be b.Index itself
+	p.rows.Gather(rows, b)
+	indexRows(b, persons)
+}
+
+// Range copies the first rows of persons lo … hi-1.
+func (p *Persons) Range(lo, hi int, b *device.Batch) {
+	p.rows.Gather(p.first[:p.Len()][lo:hi], b)
+	indexRange(b, lo, hi)
+}
+
+// Slice returns persons lo … hi-1, sharing storage.
+func (p *Persons) Slice(lo, hi int) *Persons {
+	first, last := p.first[lo], p.first[hi]
+	out := &personsRows{schema: p.schema, shares: p.shares[first:last]}
+	for _, at := range p.first[lo : hi+1] {
+		out.first = append(out.first, at-first)
+	}
+	switch own := p.rows.(type) {
+	case *Table:
+		out.rows = own.Slice(int(first), int(last))
+	case *Frame:
+		out.rows = own.Slice(int(first), int(last))
+	case *SetTable:
+		out.rows = own.Slice(int(first), int(last))
+	}
+	return &Persons{&personsRef{out}}
+}
+
+// CheckPersons refuses data for a plan or sum that was made for another schema in this respect:
+// persons where it has rows, rows where it has persons, or another limit of rows a person. The path
+// is that of the data.
+//
+// Errors: *[param.Error].
+func CheckPersons(path string, d Data, s Schema) error {
+	most := d.Schema().RowsPerPerson()
+	if most != s.RowsPerPerson() {
+		return param.New(path, perPerson(most), perPerson(s.RowsPerPerson())+", as the schema says")
+	}
+	if _, ok := AsPersons(d); most > 0 && !ok {
+		return param.New(path, fmt.Sprintf("%T", d), "persons made by records.GroupBy")
+	}
+	return nil
+}
+
+// RefusePersons is the refusal of persons, by who knows rows only, naming what does know them.
+//
+// Errors: *[param.Error] for a schema with [Schema.RowsPerPerson].
+func RefusePersons(path string, s Schema) error {
+	if s.persons == 0 {
+		return nil
+	}
+	return param.New(path, perPerson(s.persons),
+		"one row a record; dpgm, merf, gan, mix, kmeans, draft and the baselines take persons")
+}
+
+func perPerson(most int) string {
+	if most == 0 {
+		return "rows, not persons"
+	}
+	return fmt.Sprintf("persons of at most %d rows", most)
+}
+
+// Format writes "[private]" for every verb.
+func (p Persons) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// LogValue is "[private]".
+func (p Persons) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (p Persons) MarshalText() ([]byte, error) { return []byte(redacted), nil }

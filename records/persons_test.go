@@ -1,0 +1,317 @@
+package records_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// numbered is a table of one coordinate, the row's value.
+func numbered(t *testing.T, values ...float32) *records.Table {
+	t.Helper()
+	d, err := records.FromFlat(records.Interval(1, 0, 1e6), values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func grouped[K records.Key](t *testing.T, d records.Data, keys []K, most int) *records.Persons {
+	t.Helper()
+	p, err := records.GroupBy(d, keys, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// contents are the values of each person's rows.
+func contents(p *records.Persons) (all [][]float32) {
+	var b device.Batch
+	for i := range p.Len() {
+		lo, hi := p.Span(i)
+		p.Rows().Range(lo, hi, &b)
+		all = append(all, slices.Clone(b.Dense.Data))
+	}
+	return all
+}
+
+func TestGroupByKeepsPersonsApart(t *testing.T) {
+	p := grouped(t, numbered(t, 1, 2, 3, 4, 5), []string{"b", "a", "b", "c", "a"}, 2)
+	if got, want := fmt.Sprint(contents(p)), "[[1 3] [2 5] [4]]"; got != want {
+		t.Errorf("persons hold %s, want %s", got, want)
+	}
+	if p.Len() != 3 || p.Unit() != records.UnitUser || records.UnitOf(p) != records.UnitUser {
+		t.Errorf("%d persons of unit %s", p.Len(), p.Unit())
+	}
+	if s := p.Schema(); s.RowsPerPerson() != 2 || p.Rows().Schema().RowsPerPerson() != 0 {
+		t.Errorf("schema %v of rows %v", s, p.Rows().Schema())
+	}
+	var b device.Batch
+	p.Range(0, 3, &b)
+	if got := fmt.Sprint(b.Dense.Data, b.Index); got != "[1 2 4] [0 1 2]" {
+		t.Errorf("the first rows are %s", got)
+	}
+	b.Index = []int32{2, 1}
+	p.Gather(b.Index, &b)
+	if got := fmt.Sprint(b.Dense.Data, b.Index); got != "[4 2] [2 1]" {
+		t.Errorf("gathered %s", got)
+	}
+	if got := p.AppendRows(nil, []int32{2, 0}); !slices.Equal(got, []int32{4, 0, 1}) {
+		t.Errorf("rows %v", got)
+	}
+}
+
+// TestKeptRowsAreThePersonsOwn: what is kept of a person does not depend on other persons,
+// their rows, or their positions.
+func TestKeptRowsAreThePersonsOwn(t *testing.T) {
+	for _, rows := range []int{1, 3, 4, 30, 300} {
+		var own []float32
+		for i := range rows {
+			own = append(own, float32(1000+i))
+		}
+		alone := contents(grouped(t, numbered(t, own...), make([]string, rows), 3))[0]
+		if len(alone) != min(rows, 3) {
+			t.Fatalf("of %d rows %d are kept", rows, len(alone))
+		}
+		for others := range 12 {
+			var values []float32
+			var keys []string
+			for i, v := range own {
+				for j := range others * (i % 3) {
+					values, keys = append(values, float32(j)), append(keys, fmt.Sprint("other", j%others))
+				}
+				values, keys = append(values, v), append(keys, "own")
+			}
+			p := grouped(t, numbered(t, values...), keys, 3)
+			found := slices.ContainsFunc(contents(p), func(v []float32) bool {
+				return slices.Equal(v, alone)
+			})
+			if !found {
+				t.Errorf("of %d rows among %d others %v is kept, alone %v", rows, others, contents(p), alone)
+			}
+		}
+	}
+}
+
+// TestNoPositionIsFavoured: over many numbers of rows, each position is kept as often as others. A
+// rule that kept the first rows would keep position 0 always.
+func TestNoPositionIsFavoured(t *testing.T) {
+	early, persons := 0, 400
+	for n := range persons {
+		rows := n + 20
+		values := make([]float32, rows)
+		for i := range values {
+			values[i] = float32(i)
+		}
+		kept := contents(grouped(t, numbered(t, values...), make([]int, rows), 1))[0]
+		if kept[0] < float32(rows)/2 {
+			early++
+		}
+	}
+	// The rule is fixed: this is no statistical test. 200 are expected, ±10.
+	if early < 160 || early > 240 {
+		t.Errorf("of %d persons %d keep a row of their first half", persons, early)
+	}
+}
+
+func TestSharesAddUpToOne(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 7, 10, 1000, records.MostRows} {
+		p := grouped(t, numbered(t, make([]float32, n)...), make([]uint8, n), records.MostRows)
+		_, shares := records.RowsOf(p)
+		sum := float32(0)
+		for i := range n {
+			s := float64(p.Share(i))
+			if s != shares.Of(i) || s != math.Trunc(s/records.ShareStep)*records.ShareStep ||
+				math.Abs(s*float64(n)-1) > 0.01 {
+				t.Fatalf("%d rows: share %v", n, s)
+			}
+			sum += float32(s)
+		}
+		if sum != 1 {
+			t.Errorf("the shares of %d rows add up to %v", n, sum)
+		}
+	}
+	if _, shares := records.RowsOf(numbered(t, 1)); shares != nil || shares.Of(0) != 1 {
+		t.Error("a record does not count 1")
+	}
+}
+
+// TestPersonsOfEveryKind: frames, sets and data of other types are grouped like tables.
+func TestPersonsOfEveryKind(t *testing.T) {
+	table, err := records.NewSchema(records.Numeric("x", 0, 9), records.Label("y", "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame, err := records.FromValues(table, []any{1, "a"}, []any{2, "b"}, []any{3, "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets, err := records.FromItems(records.Sets(5, 2), [][]uint32{{1}, {2, 3}, nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := records.FromBytes(records.Image(1, 2).WithLabels("a", "b"),
+		[]byte{0, 255, 9, 9, 1, 1}, 0, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []records.Data{frame, sets, image, other{image},
+		records.WithUnit(image, "record")} {
+		p := grouped(t, d, []int{5, 6, 5}, 4)
+		var whole, own device.Batch
+		d.Gather([]int32{0, 2, 1}, &whole)
+		p.Rows().Range(0, 3, &own)
+		if fmt.Sprint(whole.Dense.Data, whole.Sparse, whole.Labels) !=
+			fmt.Sprint(own.Dense.Data, own.Sparse, own.Labels) {
+			t.Errorf("%T: the rows of persons are others", d)
+		}
+		if lo, hi := p.Slice(1, 2).Span(0); lo != 0 || hi != 1 || p.Slice(1, 2).Len() != 1 {
+			t.Errorf("%T: a slice of persons spans %d to %d", d, lo, hi)
+		}
+		if got, ok := records.AsPersons(records.WithPart(p, 0, 2)); !ok || got != p {
+			t.Errorf("%T: persons are not recognised", d)
+		}
+		if _, wrapped := d.(other); !wrapped && !records.Overlap(p, d) || !records.Overlap(p, p.Rows()) {
+			t.Errorf("%T: persons do not overlap with their rows", d)
+		}
+		if records.Clamped(p) != records.Data(p) {
+			t.Errorf("%T: persons are wrapped", d)
+		}
+	}
+}
+
+// other is a type of data that is not this module's.
+type other struct{ records.Data }
+
+func TestPersonsRefusals(t *testing.T) {
+	d := numbered(t, 1, 2)
+	persons := grouped(t, d, []string{"a", "b"}, 1)
+	for _, c := range []struct {
+		name string
+		err  error
+	}{
+		{"keys", errorOf(records.GroupBy(d, []string{"a"}, 1))},
+		{"most", errorOf(records.GroupBy(d, []string{"a", "b"}, 0))},
+		{"most", errorOf(records.GroupBy(d, []string{"a", "b"}, records.MostRows+1))},
+		{"data", errorOf(records.GroupBy(persons, []string{"a", "b"}, 1))},
+		{"data", errorOf(records.GroupBy(records.WithUnit(d, records.UnitUser), []string{"a", "b"}, 1))},
+		{"GroupBy", errorOf(records.GroupBy(nil, []string{}, 1))},
+		{"Concat", errorOf(records.Concat(d.Schema(), persons))},
+		{"persons of at most 1 rows", records.CheckPersons("x", persons, d.Schema())},
+		{"rows, not persons", records.CheckPersons("x", d, persons.Schema())},
+		{"persons of at most 1 rows", records.CheckPersons("x", persons, d.Schema().ByPerson(2))},
+		{"persons of at most 1 rows", records.RefusePersons("x", persons.Schema())},
+		{"GroupBy", records.CheckPersons("x", hiding{persons}, persons.Schema())},
+		{"RowsPerPerson", d.Schema().ByPerson(-1).Validate()},
+	} {
+		if p := new(param.Error); !errors.As(c.err, &p) || !strings.Contains(c.err.Error(), c.name) {
+			t.Errorf("%s: %v", c.name, c.err)
+		}
+	}
+	if err := records.CheckPersons("x", persons, persons.Schema()); err != nil {
+		t.Error(err)
+	}
+	if err := records.RefusePersons("x", d.Schema()); err != nil {
+		t.Error(err)
+	}
+	var none *records.Persons
+	if none.Len() != 0 || none.Schema().Kind() != 0 {
+		t.Error("no persons hold something")
+	}
+	p := grouped(t, numbered(t), []string{}, 3)
+	if _, shares := records.RowsOf(p); p.Len() != 0 || shares == nil || p.Slice(0, 0).Len() != 0 {
+		t.Errorf("no rows make %d persons, with shares %v", p.Len(), shares)
+	}
+}
+
+// hiding hides persons behind a type of its own.
+type hiding struct{ *records.Persons }
+
+func errorOf[T any](_ T, err error) error { return err }
+
+func TestPersonsPrintAsPrivate(t *testing.T) {
+	p := grouped(t, numbered(t, 421337), []string{"ann"}, 1)
+	for _, text := range []string{fmt.Sprintf("%v %+v %#v %s %d", p, *p, p, []any{p}, *p),
+		fmt.Sprint(struct{ p *records.Persons }{p}), fmt.Sprintf("%s", struct{ p any }{p})} {
+		if strings.Contains(text, "421337") || strings.Contains(text, "ann") {
+			t.Errorf("persons print as %s", text)
+		}
+	}
+	if j, err := json.Marshal(p); string(j) != `"[private]"` {
+		t.Errorf("%s %v", j, err)
+	}
+}
+
+func TestPersonsInSchemaFiles(t *testing.T) {
+	table, err := records.NewSchema(records.Numeric("x", 0, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []records.Schema{records.Binary(3), records.Sets(4, 2), table} {
+		text, err := json.Marshal(s.ByPerson(7))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back records.Schema
+		if err := json.Unmarshal(text, &back); err != nil || back.RowsPerPerson() != 7 || !back.Equal(s) {
+			t.Errorf("%s reads as %v: %v", text, back, err)
+		}
+		if !strings.Contains(back.String(), "at most 7 a person") {
+			t.Errorf("%v says nothing of persons", back)
+		}
+		bad := strings.Replace(string(text), `"rows_per_person":7`, `"rows_per_person":-7`, 1)
+		if json.Unmarshal([]byte(bad), &back) == nil {
+			t.Errorf("%s is read", bad)
+		}
+	}
+}
+
+func TestReadPersons(t *testing.T) {
+	s, err := records.NewSchema(records.Numeric("x", 0, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(text string, most int) *records.Persons {
+		t.Helper()
+		p, err := records.CSV{Header: true}.ReadPersons(strings.NewReader(text), s, "who", most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	// Unreadable lines, and those without a name, belong to none of the persons.
+	p := read("who,x\nann,1\nbob,2\n ann ,3\n,4\nann,5,6\nbob\n\"ann,7\nAnn,8\n\"ann\",9\n", 5)
+	if p.Len() != 3 || p.Rows().Len() != 5 {
+		t.Fatalf("%d persons of %d rows", p.Len(), p.Rows().Len())
+	}
+	var values []float64
+	frame, _ := records.AsFrame(p.Rows())
+	for i := range frame.Len() {
+		values = append(values, frame.Number(i, 0))
+	}
+	if !slices.Equal(values, []float64{1, 3, 9, 2, 8}) {
+		t.Errorf("the persons' values are %v", values)
+	}
+	for _, c := range []struct{ text, person, want string }{
+		{"who,x\n", "x", "none of the schema's"}, {"x\n1\n", "who", "column"},
+		{"who,who,x\n", "who", "column"},
+	} {
+		_, err := records.CSV{Header: true}.ReadPersons(strings.NewReader(c.text), s, c.person, 2)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q by %s: %v", c.text, c.person, err)
+		}
+	}
+	_, err = records.CSV{Header: true}.ReadPersons(strings.NewReader(""), s, "who", 0)
+	if err == nil {
+		t.Error("no rows a person are accepted")
+	}
+}

@@ -1,0 +1,264 @@
+package records
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Moments, lengths of time and whole numbers beyond 2^53 are held as ticks: whole steps of the
+// column's precision from its lower bound. A value between two steps is the lower of them.
+
+// Ticks that are none.
+const (
+	missingTick    int64 = math.MinInt64
+	unreadableTick int64 = math.MinInt64 + 1
+)
+
+// mostTicks bounds the steps between two bounds, so that a step outside them can be told.
+const mostTicks = 1 << 62
+
+// ticks is the place of the upper bound.
+func (c Column) ticks() int64 {
+	switch c.kind {
+	case DatetimeColumn:
+		return steps(c.from, c.to, c.step)
+	case DurationColumn:
+		return (c.most - c.least) / int64(max(c.step, 1))
+	}
+	return c.most - c.least
+}
+
+// tickCode turns the values of a column into ticks and back.
+type tickCode struct {
+	kind   ColumnKind
+	least  int64     // the value at 0 of whole numbers, and of durations in nanoseconds
+	from   time.Time // and of datetimes
+	step   time.Duration
+	last   int64  // the tick of the upper bound
+	layout string // of a datetime
+	digits int    // of a fraction of a second that a duration has
+}
+
+func newTickCode(c Column) *tickCode {
+	if !c.inTicks() {
+		return nil
+	}
+	t := &tickCode{kind: c.kind, least: c.least, from: c.from, step: c.step, last: c.ticks()}
+	switch c.kind {
+	case DatetimeColumn:
+		t.layout = c.layout()
+	case DurationColumn:
+		t.digits = max(fractionDigits(c.step), fractionDigits(time.Duration(c.least)))
+	}
+	return t
+}
+
+// within is a tick inside the bounds, or one of those that are none.
+func (t *tickCode) within(k int64) int64 {
+	if k == missingTick || k == unreadableTick {
+		return k
+	}
+	return min(max(k, 0), t.last)
+}
+
+// near keeps of a tick outside the bounds only on which side it is.
+func (t *tickCode) near(k int64) int64 { return min(max(k, -1), t.last+1) }
+
+// ofWhole is the tick of a whole number: the number itself, seconds since 1970, or seconds.
+func (t *tickCode) ofWhole(v int64) int64 {
+	switch t.kind {
+	case DatetimeColumn:
+		return t.ofTime(time.Unix(min(max(v, -1<<40), 1<<40), 0))
+	case DurationColumn:
+		return t.ofDuration(seconds(v, 0))
+	}
+	if v < t.least {
+		return -1
+	}
+	if k := uint64(v) - uint64(t.least); k <= uint64(t.last) {
+		return int64(k)
+	}
+	return t.last + 1
+}
+
+// ofFloat is ofWhole of a number that need not be whole.
+func (t *tickCode) ofFloat(v float64) int64 {
+	switch {
+	case math.Float64bits(v) == math.Float64bits(unreadable):
+		return unreadableTick
+	case v != v:
+		return missingTick
+	case t.kind == DatetimeColumn:
+		return t.ofTime(momentOf(v))
+	case t.kind == DurationColumn:
+		return t.ofDuration(time.Duration(saturated(v * 1e9)))
+	}
+	return t.ofWhole(saturated(math.Round(v)))
+}
+
+// ofText reads a whole number, a moment or a length of time.
+func (t *tickCode) ofText(text string) int64 {
+	switch t.kind {
+	case DatetimeColumn:
+		if moment, ok := parseMoment(text); ok {
+			return t.ofTime(moment)
+		}
+	case DurationColumn:
+		if length, ok := parseSeconds(text); ok {
+			return t.ofDuration(length)
+		}
+	default:
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err == nil || v == math.MaxInt64 || v == math.MinInt64 { // of too large ones, the nearest
+			return t.ofWhole(v)
+		}
+	}
+	return t.ofFloat(parseNumber(text))
+}
+
+func (t *tickCode) ofTime(m time.Time) int64 {
+	if m.Before(t.from) {
+		return -1
+	}
+	return t.near(steps(t.from, m, t.step))
+}
+
+func (t *tickCode) ofDuration(d time.Duration) int64 {
+	if int64(d) < t.least {
+		return -1
+	}
+	span := uint64(d) - uint64(t.least)
+	if k := span / uint64(t.step); k <= uint64(t.last) {
+		return int64(k)
+	}
+	return t.last + 1
+}
+
+// whole, moment and length are the values at a tick inside the bounds.
+func (t *tickCode) whole(k int64) int64          { return t.least + k }
+func (t *tickCode) length(k int64) time.Duration { return time.Duration(t.least + k*int64(t.step)) }
+func (t *tickCode) moment(k int64) time.Time     { return after(t.from, k, t.step) }
+
+// float is the value at a tick as a number: a whole number, seconds since 1970, or seconds.
+func (t *tickCode) float(k int64) float64 {
+	switch t.kind {
+	case DatetimeColumn:
+		m := t.moment(k)
+		return float64(m.Unix()) + float64(m.Nanosecond())/1e9
+	case DurationColumn:
+		return t.length(k).Seconds()
+	}
+	return float64(t.whole(k))
+}
+
+// append appends the text of a value, which is read as the same.
+func (t *tickCode) append(dst []byte, k int64) []byte {
+	switch t.kind {
+	case DatetimeColumn:
+		return t.moment(k).AppendFormat(dst, t.layout)
+	case DurationColumn:
+		return appendSeconds(dst, t.length(k), t.digits)
+	}
+	return strconv.AppendInt(dst, t.whole(k), 10)
+}
+
+// steps is how many steps of a precision lie between two moments, the earlier first; more than
+// mostTicks where there are too many to count.
+func steps(from, to time.Time, step time.Duration) int64 {
+	if to.Before(from) {
+		return -1
+	}
+	s, n := to.Unix()-from.Unix(), int64(to.Nanosecond()-from.Nanosecond())
+	if n < 0 {
+		s, n = s-1, n+1e9
+	}
+	hi, lo := bits.Mul64(uint64(s), 1e9)
+	lo, carry := bits.Add64(lo, uint64(n), 0)
+	if hi += carry; hi >= uint64(max(step, 1)) {
+		return math.MaxInt64
+	}
+	k, _ := bits.Div64(hi, lo, uint64(max(step, 1)))
+	return int64(min(k, math.MaxInt64))
+}
+
+// after is the moment some steps after another.
+func after(from time.Time, k int64, step time.Duration) time.Time {
+	hi, lo := bits.Mul64(uint64(k), uint64(step))
+	s, n := bits.Div64(hi, lo, 1e9)
+	return time.Unix(from.Unix()+int64(s), int64(from.Nanosecond())+int64(n)).UTC()
+}
+
+// saturated is the whole number nearest to zero's side of a number, inside what an int64 holds; 0
+// for what is no number.
+func saturated(v float64) int64 {
+	switch {
+	case v != v:
+		return 0
+	case v >= math.MaxInt64:
+		return math.MaxInt64
+	case v <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(v)
+}
+
+// seconds is a length of time, inside what a time.Duration holds.
+func seconds(s int64, nanos int64) time.Duration {
+	const most = math.MaxInt64/int64(1e9) - 1
+	return time.Duration(min(max(s, -most), most)*1e9 + nanos)
+}
+
+// appendSeconds writes a length of time as a decimal number of seconds.
+func appendSeconds(dst []byte, d time.Duration, digits int) []byte {
+	u := uint64(d)
+	if d < 0 {
+		dst, u = append(dst, '-'), -u
+	}
+	dst = strconv.AppendUint(dst, u/1e9, 10)
+	if digits == 0 {
+		return dst
+	}
+	fraction := strconv.AppendUint(nil, 1e9+u%1e9, 10)
+	return append(append(dst, '.'), fraction[1:1+digits]...)
+}
+
+// parseSeconds reads a decimal number of seconds exactly, and texts such as 1h30m.
+func parseSeconds(text string) (time.Duration, bool) {
+	number, negative := strings.CutPrefix(text, "-")
+	units, fraction, _ := strings.Cut(number, ".")
+	if len(units) > 0 && len(units) < 11 && digitsOnly(units) && digitsOnly(fraction) {
+		s, _ := strconv.ParseInt(units, 10, 64)
+		if len(fraction) > 9 {
+			fraction = fraction[:9]
+		}
+		n, _ := strconv.ParseInt((fraction + "000000000")[:9], 10, 64)
+		d := seconds(s, n)
+		if negative {
+			d = -d
+		}
+		return d, true
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil
+}
+
+func digitsOnly(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// fractionDigits is how many digits the fraction of a second has.
+func fractionDigits(d time.Duration) int {
+	n := 9
+	for u := d % time.Second; n > 0 && u%10 == 0; u /= 10 {
+		n--
+	}
+	return n
+}

@@ -1,0 +1,183 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+)
+
+// narrow is the width of a figure: that of a small screen.
+const narrow = 360
+
+// billChart draws the ε of every line.
+func billChart(r *Report) template.HTML {
+	const rowHeight = 36
+	d := &drawing{w: narrow, name: "ε of each line of the bill, if it were the only one"}
+	top := 0.0
+	for _, l := range r.Bill {
+		if v := float64(l.Epsilon); v > top && !math.IsInf(v, 0) {
+			top = v
+		}
+	}
+	together := math.NaN()
+	if a := r.Promise.Auditor; a != nil && !math.IsInf(a.Epsilon, 0) {
+		together = a.Epsilon
+		top = math.Max(top, together)
+	}
+	scale := (narrow - 70) / nice(top)
+	row := func(i int, name string, v float64, class string) {
+		y := float64(i * rowHeight)
+		d.text(0, y+13, "start", "", cut(name, 50))
+		d.bar(0, y+18, v*scale, 12, class, fmt.Sprintf("%s: ε = %s", name, number6(v)))
+		text := "unknown"
+		if !math.IsNaN(v) {
+			text = number4(v)
+		}
+		d.text(math.Max(v*scale, 0)+5, y+28, "start", "", text)
+		if math.IsNaN(v) {
+			d.text(5, y+28, "start", "", text)
+		}
+	}
+	for i, l := range r.Bill {
+		row(i, l.Purpose, float64(l.Epsilon), "real")
+	}
+	n := len(r.Bill)
+	if !math.IsNaN(together) {
+		row(n, "everything together", together, "held")
+		n++
+	}
+	d.h = float64(n*rowHeight + 4)
+	return d.html()
+}
+
+// columnChart draws one column.
+func columnChart(c Column) template.HTML {
+	if c.Number {
+		return histogram(c.Name, c.Bars, c.Missing)
+	}
+	bars := c.Bars
+	if c.Missing != nil {
+		bars = append(bars[:len(bars):len(bars)], *c.Missing)
+	}
+	return levels(c.Name, bars)
+}
+
+// barsChart draws bars of sets.
+func barsChart(bars []Bar) template.HTML {
+	if len(bars) > 0 && !bars[0].From.IsNone() {
+		return histogram("number of items", bars, nil)
+	}
+	return levels("items", bars)
+}
+
+// levels draws a pair of bars for every level.
+func levels(name string, bars []Bar) template.HTML {
+	const rowHeight, left, right = 31, 128, 44
+	d := &drawing{w: narrow, h: float64(len(bars)*rowHeight + 4),
+		name: "shares of the levels of " + name}
+	top := Number(0)
+	for _, b := range bars {
+		top = larger(top, larger(b.Real, b.Synthetic))
+	}
+	scale := (narrow - left - right) / math.Max(float64(top), 1e-9)
+	for i, b := range bars {
+		y := float64(i * rowHeight)
+		d.add(`<g><title>%s</title>`, esc(b.Label))
+		d.text(left-6, y+18, "end", "", cut(b.Label, 18))
+		d.add(`</g>`)
+		if !b.Real.IsNone() {
+			w := float64(b.Real) * scale
+			d.bar(left, y+2, w, 11, "real", b.Label+", real: "+percent(b.Real))
+			d.text(left+w+4, y+12, "start", "", hundred(b.Real))
+		}
+		if !b.Synthetic.IsNone() {
+			w := float64(b.Synthetic) * scale
+			d.bar(left+1, y+15, w-1, 10, "lfake", b.Label+", synthetic: "+percent(b.Synthetic))
+			d.text(left+w+4, y+25, "start", "", hundred(b.Synthetic))
+		}
+	}
+	return d.html()
+}
+
+// larger is the larger number; none is less than any.
+func larger(a, b Number) Number {
+	if a.IsNone() || b > a {
+		return b
+	}
+	return a
+}
+
+// histogram draws bins as wide as each other: real ones filled, synthetic ones as an outline.
+func histogram(name string, bars []Bar, missing *Bar) template.HTML {
+	const left, top, bottom, height = 34, 8, 20, 172
+	d := &drawing{w: narrow, h: height, name: "histogram of " + name}
+	width := float64(narrow - left - 4)
+	if missing != nil {
+		width -= 66
+	}
+	high := Number(0)
+	for _, b := range bars {
+		high = larger(high, larger(b.Real, b.Synthetic))
+	}
+	if missing != nil {
+		high = larger(high, larger(missing.Real, missing.Synthetic))
+	}
+	full := nice(100 * float64(high))
+	base := float64(height - bottom)
+	at := func(n Number) float64 { return base - 100*float64(n)/full*(base-top) }
+	for _, part := range []float64{0, 0.5, 1} {
+		y := base - part*(base-top)
+		d.line(left, y, narrow-4, y, "axis")
+		d.text(left-4, y+4, "end", "tick", short(Number(part*full)))
+	}
+	step := width / float64(max(len(bars), 1))
+	var xs, ys []float64
+	for i, b := range bars {
+		x := left + float64(i)*step
+		title := fmt.Sprintf("%s to %s: ", short(b.From), short(b.To))
+		if !b.Real.IsNone() {
+			d.bar(x+0.5, at(b.Real), step-1, base-at(b.Real), "real", title+"real "+percent(b.Real)+
+				", synthetic "+percent(b.Synthetic))
+		} else {
+			d.bar(x, at(b.Synthetic), step, base-at(b.Synthetic), "pass", title+"synthetic "+
+				percent(b.Synthetic))
+		}
+		xs, ys = append(xs, x, x+step), append(ys, at(b.Synthetic), at(b.Synthetic))
+	}
+	d.path(xs, ys, "lfake", "synthetic records")
+	if n := len(bars); n > 0 {
+		d.text(left, height-5, "start", "tick", short(bars[0].From))
+		d.text(left+width/2, height-5, "middle", "tick", short(middle(bars)))
+		d.text(left+width, height-5, "end", "tick", short(bars[n-1].To))
+	}
+	if missing != nil {
+		x := left + width + 26
+		if !missing.Real.IsNone() {
+			d.bar(x, at(missing.Real), 14, base-at(missing.Real), "real", "missing, real "+
+				percent(missing.Real))
+		}
+		d.bar(x+17, at(missing.Synthetic), 13, base-at(missing.Synthetic), "lfake",
+			"missing, synthetic "+percent(missing.Synthetic))
+		d.text(x+14, height-5, "middle", "tick", "missing")
+	}
+	return d.html()
+}
+
+// middle is the number at the middle of an axis.
+func middle(bars []Bar) Number {
+	if n := len(bars); n%2 == 1 {
+		return (bars[n/2].From + bars[n/2].To) / 2
+	}
+	return bars[len(bars)/2].From
+}
+
+// classifierChart draws accuracies.
+func classifierChart(c *Classifiers) template.HTML {
+	var bars []Bar
+	for _, r := range c.Rows {
+		bars = append(bars, Bar{r.Method, none, none, r.Real.Accuracy, r.Synthetic.Accuracy})
+	}
+	bars = append(bars, Bar{"majority", none, none, c.Majority.Accuracy, none},
+		Bar{"independent", none, none, c.Independent.Accuracy, none})
+	return levels("classifiers by accuracy", bars)
+}

@@ -1,0 +1,148 @@
+package report
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// classifiers trains on synthetic and on real records, and tests on held-out real ones.
+func (m *maker) classifiers(context.Context) error {
+	s := m.schema()
+	switch {
+	case s.Classes() < 2:
+		m.omit("classifiers", "the records have no classes")
+		return nil
+	case m.in.HeldOut == nil:
+		m.omit("classifiers", "they are tested on held-out real records, and none were given")
+		return nil
+	}
+	test := atMost(m.in.HeldOut, m.set.Rows, m.set.Seed+4)
+	train := atMost(m.in.Real, m.set.Train, m.set.Seed+5)
+	fake := atMost(m.in.Synthetic, m.set.Train, m.set.Seed+6)
+	u, err := evaluate.Suite{Methods: m.set.Methods}.Compare(fake, train, test)
+	if err != nil {
+		return err
+	}
+	out := &Classifiers{Tested: u.Tested, Trained: u.TrainedOn}
+	m.out.Sizes.Trained = u.TrainedOn
+	for _, x := range u.Methods {
+		out.Rows = append(out.Rows, ClassifierRow{x.Real.Model, scores(x.Synthetic), scores(x.Real)})
+	}
+	majority, err := majorityOf(train).Test(test)
+	if err != nil {
+		return err
+	}
+	out.Majority = scores(majority)
+	alone, err := shuffled(train, m.set.Seed+7)
+	if err != nil {
+		return err
+	}
+	c, err := m.set.Methods[0].Fit(alone)
+	if err != nil {
+		return err
+	}
+	independent, err := c.Test(test)
+	if err != nil {
+		return err
+	}
+	out.Independent = scores(independent)
+	m.out.Classifiers = out
+	return nil
+}
+
+func scores(c classify.Classification) Scores {
+	return Scores{Number(c.Accuracy()), Number(c.MacroF1()), Number(c.Scores.ROC)}
+}
+
+// constant names one class always.
+type constant struct{ class, classes int }
+
+// Scores are 1 for that class.
+func (c constant) Scores(b device.Batch, dst []float64) {
+	clear(dst)
+	for i := range b.Rows {
+		dst[i*c.classes+c.class] = 1
+	}
+}
+
+// majorityOf names the commonest class of some records.
+func majorityOf(d records.Data) *classify.Classifier {
+	k := d.Schema().Classes()
+	counts := make([]int, k)
+	each(d, func(b *device.Batch) {
+		for _, l := range b.Labels {
+			counts[l]++
+		}
+	})
+	best := 0
+	for class, n := range counts {
+		if n > counts[best] {
+			best = class
+		}
+	}
+	return classify.NewClassifier("majority", d.Schema(), constant{best, k})
+}
+
+// each reads records a batch at a time.
+func each(d records.Data, do func(b *device.Batch)) {
+	var b device.Batch
+	d = records.Clamped(d)
+	for lo := 0; lo < d.Len(); lo += 1024 {
+		d.Range(lo, min(lo+1024, d.Len()), &b)
+		do(&b)
+	}
+}
+
+// shuffled is records of which each column, the class too, was shuffled by itself: what synthetic
+// records are that hold nothing but the columns' own distributions.
+func shuffled(d records.Data, seed uint64) (records.Data, error) {
+	s := d.Schema()
+	rng := rand.New(rand.NewPCG(seed, 0x73687566))
+	var flat []float32
+	var sets [][]uint32
+	var labels []int32
+	each(d, func(b *device.Batch) {
+		for i := range b.Rows {
+			if b.Sparse != nil {
+				sets = append(sets, append([]uint32(nil), b.Sparse.Row(i)...))
+			} else {
+				flat = append(flat, b.Dense.Row(i)...)
+			}
+		}
+		labels = append(labels, b.Labels...)
+	})
+	n := d.Len()
+	rng.Shuffle(n, func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
+	if s.Sparse() { // the class alone: items stay together
+		return records.FromItems(s, sets, labels...)
+	}
+	for _, b := range blocks(s) {
+		rng.Shuffle(n, func(i, j int) {
+			p, q := flat[i*s.Dim()+b.Offset:], flat[j*s.Dim()+b.Offset:]
+			for k := range b.Width {
+				p[k], q[k] = q[k], p[k]
+			}
+		})
+	}
+	if s.Kind() == records.MixedTable {
+		return records.DecodeFlat(s, flat, labels...)
+	}
+	return records.FromFlat(s, flat, labels...)
+}
+
+// blocks are where columns lie; of vectors and images each coordinate is one.
+func blocks(s records.Schema) []records.Block {
+	if b := s.Blocks(); b != nil {
+		return b
+	}
+	var list []records.Block
+	for j := range s.Dim() {
+		list = append(list, records.Block{Column: j, Offset: j, Width: 1})
+	}
+	return list
+}

@@ -1,0 +1,209 @@
+package report
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/evaluate/tabular"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// maker collects a report.
+type maker struct {
+	in  Input
+	set Settings
+	out *Report
+
+	guarantee *accountant.Guarantee // nil for none
+	// tables of the records that are compared; nil for records without columns
+	real, held, fake *tabular.Table
+}
+
+// Compute computes a report from the real records.
+//
+// Errors: *[param.Error], joined, for settings and inputs that make no sense and records of
+// different schemas; ctx.Err().
+// Guarantee: none; see the package.
+func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
+	m, err := begin(ctx, in, s)
+	if err != nil {
+		return nil, err
+	}
+	if in.Real == nil || in.Real.Len() < 2 {
+		return nil, param.New("report.Input.Real", nil, "at least two real records")
+	}
+	if err := m.alike(); err != nil {
+		return nil, err
+	}
+	m.out.Caveat = Caveat
+	m.sizes()
+	return m.make(ctx, m.quality, m.threeWay, m.sets, m.images, m.classifiers, m.ceiling,
+		m.propensity, m.queries, m.risk)
+}
+
+// Released makes a report of released numbers alone: the guarantee, the bill, the synthetic
+// records' own columns, and what a fidelity.Plan released. It reads no real records, and refuses an
+// input that holds some, so that a mistake shows; a second release too, since the guarantee on the
+// page does not pay for it. Its JSON form and its page may be published.
+//
+// Errors: *[param.Error], joined; ctx.Err().
+// Guarantee: post-processing of in.Generator, or in.Synthetic, and in.Fidelity.
+func Released(ctx context.Context, in Input, s Settings) (*Report, error) {
+	if in.Real != nil || in.HeldOut != nil || in.Second != nil {
+		return nil, param.New("report.Input.Real", "records",
+			"none: a report that may be published is computed without them")
+	}
+	m, err := begin(ctx, in, s)
+	if err != nil {
+		return nil, err
+	}
+	m.out.Public = true
+	m.sizes()
+	m.omit("scores against real records", "they are computed from the real records without noise; "+
+		"what was released of them is under “Released fidelity” where something was")
+	return m.make(ctx, m.sets, m.images, m.ceiling, m.risk)
+}
+
+// begin judges the input and draws synthetic records where they are not given.
+func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
+	err := s.Validate()
+	if in.Synthetic == nil && in.Generator == nil {
+		err = errors.Join(err, param.New("report.Input.Synthetic", nil, "records, or a generator"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := &maker{in: in, out: &Report{Version: Version, Fidelity: in.Fidelity}}
+	if m.in.Synthetic == nil {
+		n := cmp.Or(s.Synthetic, 50_000)
+		if in.Real != nil {
+			n = min(n, max(in.Real.Len(), 2))
+		}
+		if m.in.Synthetic, err = in.Generator.Sample(ctx, n, synth.Seed(s.Seed+1)); err != nil {
+			return nil, fmt.Errorf("report: synthetic records: %w", err)
+		}
+	}
+	if m.in.Synthetic.Len() < 2 {
+		return nil, param.New("report.Input.Synthetic", m.in.Synthetic.Len(), "at least two records")
+	}
+	coordinates := m.schema().Dim()
+	if m.schema().Sparse() {
+		coordinates = 0 // time follows the items of a record instead
+	}
+	m.set = s.withDefaults(coordinates)
+	m.guarantee = in.Guarantee
+	if m.guarantee == nil && in.Generator != nil {
+		g := in.Generator.Guarantee()
+		m.guarantee = &g
+	}
+	m.out.Schema = m.schema().String()
+	m.title()
+	m.promise()
+	return m, m.bill()
+}
+
+func (m *maker) schema() records.Schema { return m.in.Synthetic.Schema() }
+
+func (m *maker) title() {
+	if m.in.Generator != nil {
+		m.out.System = m.in.Generator.System()
+	} else if m.in.Plan != nil {
+		m.out.System = m.in.Plan.System()
+	}
+	if m.out.Title = m.in.Title; m.out.Title == "" {
+		m.out.Title = "Synthetic records"
+		if m.out.System != "" {
+			m.out.Title += " by " + m.out.System
+		}
+	}
+}
+
+// alike refuses records of different schemas.
+func (m *maker) alike() error {
+	var errs []error
+	for _, d := range []struct {
+		name string
+		data records.Data
+	}{{"HeldOut", m.in.HeldOut}, {"Synthetic", m.in.Synthetic}, {"Second", m.in.Second}} {
+		if d.data != nil && !d.data.Schema().Equal(m.in.Real.Schema()) {
+			errs = append(errs, param.New("report.Input."+d.name, d.data.Schema().String(),
+				"the schema of the real records, "+m.in.Real.Schema().String()))
+		}
+	}
+	if m.in.HeldOut != nil && m.in.HeldOut.Len() < 4 {
+		errs = append(errs, param.New("report.Input.HeldOut", "too few",
+			"at least four records, or none"))
+	}
+	return errors.Join(errs...)
+}
+
+// make runs the sections, one after the other.
+func (m *maker) make(ctx context.Context,
+	sections ...func(context.Context) error) (*Report, error) {
+	if err := m.read(); err != nil {
+		return nil, err
+	}
+	for _, section := range append([]func(context.Context) error{m.columns}, sections...) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := section(ctx); err != nil {
+			return nil, fmt.Errorf("report: %w", err)
+		}
+	}
+	return m.out, ctx.Err()
+}
+
+// read reads the columns of the records that are compared.
+func (m *maker) read() error {
+	if !m.tabular() {
+		return nil
+	}
+	var errs [3]error
+	m.fake, errs[0] = tabular.Read(m.in.Synthetic, some(m.in.Synthetic, m.set.Rows, m.set.Seed+2))
+	if m.in.Real != nil {
+		m.real, errs[1] = tabular.Read(m.in.Real, some(m.in.Real, m.set.Rows, m.set.Seed+3))
+	}
+	if m.in.HeldOut != nil {
+		m.held, errs[2] = tabular.Read(m.in.HeldOut, some(m.in.HeldOut, m.set.Rows, m.set.Seed+4))
+	}
+	return errors.Join(errs[:]...)
+}
+
+// tabular reports whether records have columns to compare.
+func (m *maker) tabular() bool {
+	s := m.schema()
+	return !s.Sparse() && !s.IsImage() && s.Dim() <= tabular.MaxColumns
+}
+
+// omit notes a section that is left out.
+func (m *maker) omit(section, reason string) {
+	m.out.Omitted = append(m.out.Omitted, Omission{section, reason})
+}
+
+// sizes says how many records there are and are looked at.
+func (m *maker) sizes() {
+	s := &m.out.Sizes
+	s.Synthetic = m.in.Synthetic.Len()
+	note := func(kind string, n int) {
+		if n > m.set.Rows {
+			s.Sampling = append(s.Sampling, fmt.Sprintf("Of %d %s records %d, drawn at random, are "+
+				"compared.", n, kind, m.set.Rows))
+		}
+	}
+	if m.in.Real != nil {
+		s.Real = m.in.Real.Len()
+		note("real", s.Real)
+		s.Compared = min(s.Real, m.set.Rows)
+	}
+	if m.in.HeldOut != nil {
+		s.HeldOut = m.in.HeldOut.Len()
+		note("held-out", s.HeldOut)
+	}
+	note("synthetic", s.Synthetic)
+}

@@ -1,0 +1,54 @@
+package fidelity
+
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// histogram says which cells belong to a column: its levels, or bins of equal width on the scale
+// that the schema encodes a number on, and one more for a missing value.
+type histogram struct {
+	column, first, cells int
+	shape                records.Column
+	bins                 int // 0 for levels
+	lo, width            float64
+}
+
+func (c Config) histograms() []histogram {
+	var list []histogram
+	first := 0
+	for j, column := range c.Schema.Columns() {
+		h := histogram{column: j, first: first, shape: column, cells: len(column.Levels()) + 1}
+		if column.IsNumber() {
+			h.bins, h.cells = c.Bins, c.Bins+1
+			lo, hi := column.Bounds()
+			h.lo, h.width = lo, hi-lo
+			if column.IsLogarithmic() {
+				h.width = math.Log1p(hi - lo)
+			}
+		}
+		first += h.cells
+		list = append(list, h)
+	}
+	return list
+}
+
+// cell is the one that a record is in. It depends on the record alone.
+func (h histogram) cell(f *records.Frame, row int) int {
+	if h.bins == 0 {
+		if level := f.Level(row, h.column); level >= 0 && level < h.cells-1 {
+			return h.first + level
+		}
+		return h.first + h.cells - 1
+	}
+	v := f.Number(row, h.column)
+	if math.IsNaN(v) {
+		return h.first + h.cells - 1
+	}
+	at := v - h.lo
+	if h.shape.IsLogarithmic() {
+		at = math.Log1p(at)
+	}
+	return h.first + min(max(int(at/h.width*float64(h.bins)), 0), h.bins-1)
+}

@@ -1,0 +1,92 @@
+package fidelity
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Config describes a release. Every field is public.
+type Config struct {
+	Schema records.Schema // of tables
+	Budget accountant.Budget
+	// NoiseMultiplier is the noise's standard deviation ÷ the sensitivity of all counts together; 0
+	// for the least that fits the budget.
+	NoiseMultiplier float64
+	Bins            int // of a column of numbers, between its public bounds; 0 for 10
+	// Methods are classifiers, by the names that [Methods] lists; nil for all of them where the schema
+	// has classes, an empty list for none.
+	Methods []string
+	Seed    uint64 // of the training of classifiers
+}
+
+// The classifiers that figures can be released of.
+const (
+	logistic = "logistic regression"
+	forest   = "random forest"
+	boosting = "gradient boosting"
+)
+
+// Methods are the names of the classifiers, of package evaluate/classify: logistic regression, a
+// random forest of 50 trees of depth 12, gradient boosting of 50 stages. Others are not offered,
+// since a release has to know that each record is judged by itself.
+func Methods() []string { return []string{logistic, forest, boosting} }
+
+func method(name string, seed uint64) classify.Method {
+	switch name {
+	case logistic:
+		return classify.LogisticRegression{}
+	case forest:
+		return classify.RandomForest{Trees: 50, Depth: 12, Seed: seed}
+	case boosting:
+		return classify.GradientBoosting{Stages: 50, Seed: seed}
+	}
+	return nil
+}
+
+// Limits of a Config.
+const (
+	defaultBins = 10
+	maxBins     = 1000
+	maxNoise    = 1e6
+)
+
+func (c Config) withDefaults() Config {
+	if c.Bins == 0 {
+		c.Bins = defaultBins
+	}
+	if c.Methods == nil && c.Schema.Classes() > 1 {
+		c.Methods = Methods()
+	}
+	return c
+}
+
+// Validate reports every mistake, as joined *[param.Error] values.
+func (c Config) Validate() error {
+	errs := []error{c.Budget.Validate()}
+	bad := func(wrong bool, field string, value any, want string) {
+		if wrong {
+			errs = append(errs, param.New("fidelity.Config."+field, value, want))
+		}
+	}
+	if err := c.Schema.Validate(); err != nil || c.Schema.Kind() != records.MixedTable {
+		bad(true, "Schema", c.Schema.String(), "a schema of tables, made by records.NewSchema")
+		return errors.Join(errs...)
+	}
+	bad(c.NoiseMultiplier != 0 && !(c.NoiseMultiplier > 0 && c.NoiseMultiplier <= maxNoise),
+		"NoiseMultiplier", c.NoiseMultiplier,
+		fmt.Sprintf("a positive number of at most %g, or 0 to find it", maxNoise))
+	bad(c.Bins < 0 || c.Bins > maxBins, "Bins", c.Bins, fmt.Sprintf("1 to %d, or 0 for 10", maxBins))
+	bad(len(c.Methods) > 0 && c.Schema.Classes() < 2, "Methods", c.Methods,
+		"none: the schema has no classes")
+	for i, m := range c.Methods {
+		bad(method(m, 0) == nil || slices.Contains(c.Methods[:i], m), "Methods", m,
+			fmt.Sprintf("each at most once, of %q", Methods()))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,141 @@
+package fidelity
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Purpose is the ledger line of a release.
+const Purpose = "fidelity figures"
+
+// A Plan is a Config with the noise decided, and the bill. It is made by arithmetic alone, before
+// any record is read.
+type Plan struct {
+	Config      Config
+	Event       accountant.Event // the one release
+	Cells       int              // counts that are released
+	Sensitivity float64          // L2, of all counts together
+	Std         float64          // standard deviation of the noise on every count
+	Total       accountant.Bound // ε at the budget's δ
+}
+
+// leastStd is noise that shows every count for what it is; less would only stretch the range of
+// the sums.
+const leastStd = 0x1p-10
+
+// Plan decides what the configuration leaves open and adds up the bill.
+//
+// Guarantee: the event of the plan is the one that Release reserves and spends.
+// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
+// caller costs more than the budget.
+func (c Config) Plan() (*Plan, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	if c.NoiseMultiplier == 0 {
+		z, _, err := accountant.CalibrateNoise(c.Budget, event)
+		if err != nil {
+			return nil, fmt.Errorf("fidelity: noise of the counts: %w", err)
+		}
+		c.NoiseMultiplier = z
+	}
+	columns := len(c.Schema.Columns())
+	p := &Plan{Config: c, Event: event(c.NoiseMultiplier),
+		Sensitivity: sensitivity(c.Budget.Relation, columns, len(c.Methods))}
+	for _, h := range c.histograms() {
+		p.Cells += h.cells
+	}
+	p.Cells += len(c.Methods)
+	p.Std = max(c.NoiseMultiplier*p.Sensitivity, leastStd)
+	var err error
+	if p.Total, err = accountant.Epsilon(p.Event, c.Budget.Delta, c.Budget.Relation); err != nil {
+		return nil, fmt.Errorf("fidelity: cost: %w", err)
+	}
+	if p.Total.Upper > c.Budget.Epsilon {
+		return nil, fmt.Errorf("fidelity: the plan costs ε = %.4g of %.4g: %w", p.Total.Upper,
+			c.Budget.Epsilon, accountant.ErrBudgetExceeded)
+	}
+	return p, nil
+}
+
+func event(noiseMultiplier float64) accountant.Event {
+	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
+}
+
+// sensitivity is how far one record moves all counts. It is in one cell of every column, and it is
+// counted or not as one that a classifier is right about. Coming or going it moves each of these
+// counts by 1 at most. Replaced by another it leaves one cell of every column and joins another,
+// two counts a column, and moves each classifier's count by 1 at most.
+func sensitivity(r accountant.Relation, columns, classifiers int) float64 {
+	if r == accountant.ReplaceOne {
+		columns *= 2
+	}
+	return math.Sqrt(float64(columns + classifiers))
+}
+
+// String is the bill.
+func (p *Plan) String() string {
+	if p == nil {
+		p = &Plan{}
+	}
+	c := p.Config
+	var b strings.Builder
+	fmt.Fprintf(&b, "plan: figures of fidelity, %d columns and %d classifiers in %d counts, %v\n",
+		len(c.Schema.Columns()), len(c.Methods), p.Cells, c.Schema)
+	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta,
+		c.Budget.Relation)
+	fmt.Fprintf(&b, "noise on a count: %.4g records\n", p.Std)
+	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
+	return b.String()
+}
+
+const planVersion = 1
+
+type planJSON struct {
+	Version         int               `json:"version"`
+	Schema          records.Schema    `json:"schema"`
+	Budget          accountant.Budget `json:"budget"`
+	NoiseMultiplier float64           `json:"noise_multiplier"`
+	Bins            int               `json:"bins"`
+	Methods         []string          `json:"methods"`
+	Seed            uint64            `json:"seed,string"`
+	Epsilon         accountant.Bound  `json:"epsilon"` // for the reader
+}
+
+// MarshalJSON writes the plan: its public parameters with the noise decided.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	if p == nil || p.Event == nil {
+		return nil, param.New("fidelity.Plan", nil, "a plan made by Config.Plan or read from a file")
+	}
+	c := p.Config
+	if c.Methods == nil {
+		c.Methods = []string{}
+	}
+	return json.Marshal(planJSON{planVersion, c.Schema, c.Budget, c.NoiseMultiplier, c.Bins, c.Methods,
+		c.Seed, p.Total})
+}
+
+// UnmarshalJSON reads a plan and works out its bill again: what a file says a plan costs is not
+// believed. Errors: those of Config.Plan.
+func (p *Plan) UnmarshalJSON(data []byte) error {
+	var j planJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return fmt.Errorf("fidelity: plan: %w", err)
+	}
+	if j.Version != planVersion {
+		return param.New("fidelity.Plan.version", j.Version, fmt.Sprint(planVersion))
+	}
+	read, err := Config{j.Schema, j.Budget, j.NoiseMultiplier, j.Bins, j.Methods, j.Seed}.Plan()
+	if err != nil {
+		return err
+	}
+	*p = *read
+	return nil
+}

@@ -1,0 +1,203 @@
+package fidelity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// ErrSchema is returned for data of another schema than the plan's. Schemas are public, so it says
+// nothing about the records.
+var ErrSchema = errors.New("fidelity: the data's schema is not the plan's")
+
+// trained is how many synthetic records classifiers learn from at most.
+const trained = 10_000
+
+// Release carries out a plan on private records: those that the synthetic ones were made of, or
+// others, such as held-out ones. Either way the ledger is theirs. Classifiers that are tested on
+// the records that the generator was trained on may look a little better than on others.
+//
+// The synthetic records are public: they have been released, or are about to be, and do not depend
+// on the real ones but for that.
+//
+// Guarantee: the figures are a function of one release of noisy counts, which the ledger holds; the
+// event is the plan's, noise of the exact class. It is reserved before any real record is read, and
+// a cancelled run gets no refund.
+// Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err(); *param.Error for a plan that
+// Config.Plan has not made, for data that is no table, for synthetic records that are the real
+// ones, and for a ledger that promises what the data cannot keep. No error depends on a record's
+// value.
+func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
+	ledger *accountant.Ledger) (*Released, error) {
+	if err := p.check(ledger); err != nil {
+		return nil, err
+	}
+	private, err := p.frame("real", real)
+	if err != nil {
+		return nil, err
+	}
+	public, err := p.frame("synthetic", synthetic)
+	if err != nil {
+		return nil, err
+	}
+	err = errors.Join(ctx.Err(),
+		records.CheckUnitOf("fidelity.Release.real", real, ledger.Unit()))
+	if records.Overlap(real, synthetic) {
+		err = errors.Join(err, refused("synthetic", "the real records", "synthetic ones"))
+	}
+	if public.Len() < 2 {
+		err = errors.Join(err, refused("synthetic", public.Len(), "at least two records"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	classifiers, err := p.train(public)
+	if err != nil {
+		return nil, err
+	}
+	grant, err := mechanism.Begin(ctx, ledger).Spend(Purpose, p.Event)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := p.count(ctx, private, classifiers)
+	if err != nil {
+		return nil, err
+	}
+	noisy := make([]float64, p.Cells)
+	if err := grant.Release(p.Sensitivity/p.Std,
+		mechanism.Part{Sum: sum, Std: p.Std, Out: noisy}); err != nil {
+		return nil, err
+	}
+	return p.figures(noisy, public, ledger.Guarantee()), nil
+}
+
+func refused(field string, value any, want string) error {
+	return param.New("fidelity.Release."+field, value, want)
+}
+
+// check judges what is public about a run before it begins.
+func (p *Plan) check(ledger *accountant.Ledger) error {
+	if p == nil || p.Event == nil {
+		return refused("p", nil, "a plan, made by Config.Plan")
+	}
+	if ledger == nil {
+		return refused("ledger", nil, "a ledger")
+	}
+	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
+		return refused("ledger", got, "the plan's relation, "+want.String())
+	}
+	return nil
+}
+
+// frame checks public things about the data: its type and its schema.
+func (p *Plan) frame(field string, data records.Data) (*records.Frame, error) {
+	if data == nil {
+		return nil, refused(field, nil, "records")
+	}
+	f, ok := records.AsFrame(data)
+	if !ok {
+		return nil, refused(field, "data of another type", "a table, *records.Frame")
+	}
+	if !f.Schema().Equal(p.Config.Schema) {
+		return nil, ErrSchema
+	}
+	return f, nil
+}
+
+// train trains the classifiers on synthetic records.
+func (p *Plan) train(public *records.Frame) ([]*classify.Classifier, error) {
+	if len(p.Config.Methods) == 0 {
+		return nil, nil
+	}
+	if public.Len() > trained {
+		rng := rand.New(rand.NewPCG(p.Config.Seed, 0x666964656c))
+		rows := make([]int32, trained)
+		for i := range rows {
+			rows[i] = int32(rng.IntN(public.Len()))
+		}
+		public = public.Take(rows)
+	}
+	set, err := classify.Read(public)
+	if err != nil {
+		return nil, err
+	}
+	var list []*classify.Classifier
+	for _, name := range p.Config.Methods {
+		c, err := set.Fit(method(name, p.Config.Seed))
+		if err != nil {
+			return nil, fmt.Errorf("fidelity: %s: %w", name, err)
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// checkEvery is how many records are read between two looks at the context.
+const checkEvery = 1024
+
+// count adds records up, exactly. Each is judged by itself, so that what a classifier says of one
+// cannot depend on another.
+func (p *Plan) count(ctx context.Context, f *records.Frame,
+	classifiers []*classify.Classifier) (*mechanism.FixedSum, error) {
+	grid := min(mechanism.GridFor(p.Std), 1) // so that a count is a whole number of steps
+	sum := mechanism.NewFixedSum(p.Cells, grid)
+	histograms := p.Config.histograms()
+	for i := range f.Len() {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		for _, h := range histograms {
+			sum.AddInt(h.cell(f, i), 1)
+		}
+		for k, c := range classifiers {
+			if named, err := c.Predict(f.Slice(i, i+1)); err == nil && int(named[0]) == f.Label(i) {
+				sum.AddInt(p.Cells-len(classifiers)+k, 1)
+			}
+		}
+	}
+	return sum, ctx.Err()
+}
+
+// figures are what the noisy counts say. From here on nothing private is read.
+func (p *Plan) figures(noisy []float64, public *records.Frame,
+	g accountant.Guarantee) *Released {
+	histograms := p.Config.histograms()
+	out := &Released{NoiseStd: p.Std, Synthetic: public.Len(), Guarantee: g}
+	total := 0.0
+	for _, h := range histograms {
+		for _, count := range noisy[h.first : h.first+h.cells] {
+			total += count
+		}
+	}
+	out.Records = total / float64(len(histograms)) // every column counts every record
+	n := max(out.Records, 1)
+	for _, h := range histograms {
+		shares := make([]float64, h.cells)
+		for i := range public.Len() {
+			shares[h.cell(public, i)-h.first]++
+		}
+		apart := 0.0
+		for i, count := range noisy[h.first : h.first+h.cells] {
+			apart += math.Abs(count/n - shares[i]/float64(public.Len()))
+		}
+		c := Column{Name: h.shape.Name(), TVComplement: max(1-apart/2, 0),
+			Noise: min(float64(h.cells)*p.Std/(math.Sqrt(2*math.Pi)*n), 1)}
+		out.Columns = append(out.Columns, c)
+		out.Mean += c.TVComplement / float64(len(histograms))
+		out.MeanNoise += c.Noise / float64(len(histograms))
+	}
+	for k, name := range p.Config.Methods {
+		right := noisy[p.Cells-len(p.Config.Methods)+k]
+		out.Classifiers = append(out.Classifiers,
+			Classifier{name, min(max(right/n, 0), 1), p.Std / n})
+	}
+	return out
+}

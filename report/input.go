@@ -1,0 +1,114 @@
+package report
+
+import (
+	"errors"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/fidelity"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Input is what a report is about. Real is needed, and Synthetic or Generator; whatever else is
+// missing leaves its sections out, and the report says which and why.
+type Input struct {
+	Title string // nothing for the system and the schema
+
+	// Generator is what made the synthetic records; nil where only the records are there.
+	Generator *synth.Generator
+	// Guarantee is what is promised about Real; nil for the generator's.
+	Guarantee *accountant.Guarantee
+	// Plan is the bill of the run; nil takes the lines of the guarantee.
+	Plan synth.Plan
+
+	Real    records.Data // those the generator was trained on
+	HeldOut records.Data // real ones that it was not trained on: the yardstick of every score
+	// Synthetic are records of the generator; nil has as many drawn as there are real ones, at most
+	// Settings.Synthetic.
+	Synthetic records.Data
+	// Second are records of a second, independent release of the same real records, which has to be
+	// paid for beside the first; nil leaves out how far two releases lie apart in fact.
+	Second records.Data
+
+	// Fidelity is what a fidelity.Plan released; nil for nothing.
+	Fidelity *fidelity.Released
+}
+
+// Settings say how much is looked at. The zero value is ready to use.
+type Settings struct {
+	Rows      int // records of each kind that are compared, drawn at random; 0 for 50,000
+	Synthetic int // records drawn of the generator at most; 0 for 50,000
+	Train     int // records of each kind that classifiers are trained on; 0 for 10,000
+	// Near is how many members and others are attacked, and how many synthetic records' nearest
+	// neighbours are looked for; 0 for 2,000, or for records of many coordinates so many that it takes
+	// no longer than those.
+	Near    int
+	Bins    int // of a histogram of numbers, between the schema's bounds; 0 for 20
+	Queries int // counting queries; 0 for 1,000
+	Groups  int // groups of three columns, drawn at random; 0 for 200
+	// Methods are trained on synthetic and on real records; nil for logistic regression, a random
+	// forest, and gradient boosting or, for records of more than 200 coordinates, a multilayer
+	// perceptron.
+	Methods []classify.Method
+	Seed    uint64 // of draws of records, groups and queries
+}
+
+// manyCoordinates are so many that what grows with them is kept short.
+const manyCoordinates = 200 // of a record
+
+func (s Settings) withDefaults(coordinates int) Settings {
+	if s.Near == 0 {
+		s.Near = 2000
+		if coordinates > manyCoordinates { // time grows with the square of Near
+			s.Near = int(1500 * math.Sqrt(manyCoordinates/float64(coordinates)))
+		}
+	}
+	for _, d := range []struct {
+		field *int
+		value int
+	}{{&s.Rows, 50_000}, {&s.Synthetic, 50_000}, {&s.Train, 10_000}, {&s.Bins, 20},
+		{&s.Queries, 1000}, {&s.Groups, 200}} {
+		if *d.field == 0 {
+			*d.field = d.value
+		}
+	}
+	if s.Methods == nil && coordinates > manyCoordinates {
+		s.Methods = []classify.Method{classify.LogisticRegression{Iterations: 50},
+			classify.RandomForest{Trees: 50, Depth: 12, Seed: s.Seed},
+			classify.NeuralNetwork{Hidden: []int{100}, Seed: s.Seed}}
+	}
+	if s.Methods == nil {
+		s.Methods = []classify.Method{classify.LogisticRegression{},
+			classify.RandomForest{Trees: 50, Depth: 12, Seed: s.Seed},
+			classify.GradientBoosting{Stages: 50, Seed: s.Seed}}
+	}
+	return s
+}
+
+// Validate reports every setting that makes no sense.
+//
+// Errors: *[param.Error], joined.
+func (s Settings) Validate() error {
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value int
+		most  int
+	}{{"Rows", s.Rows, 1 << 24}, {"Synthetic", s.Synthetic, 1 << 24}, {"Train", s.Train, 1 << 24},
+		{"Near", s.Near, 1 << 20}, {"Bins", s.Bins, 1000}, {"Queries", s.Queries, 1 << 20},
+		{"Groups", s.Groups, 1 << 20}} {
+		if f.value < 0 || f.value > f.most {
+			errs = append(errs, param.New("report.Settings."+f.name, f.value,
+				"a positive number that memory has room for, or 0 for the default"))
+		}
+	}
+	for _, m := range s.Methods {
+		if m == nil {
+			errs = append(errs, param.New("report.Settings.Methods", nil, "methods"))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,146 @@
+package report
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/report/fidelity"
+)
+
+// Version is that of the JSON form. A reader may rely on every field of its version.
+const Version = 1
+
+// Caveat is what a report that read real records says of itself, once.
+const Caveat = "Not private. This report was computed from the real records without noise: no ε " +
+	"covers its figures. Show it only to people who may see the records themselves."
+
+// A Report is everything the page shows. [Report.WriteHTML] draws it; its JSON form holds the same
+// numbers.
+type Report struct {
+	Version int    `json:"version"`
+	Title   string `json:"title"`
+	System  string `json:"system"`
+	Schema  string `json:"schema"` // in words
+	// Public says that every number was released, so that the report may be published.
+	Public bool   `json:"public"`
+	Caveat string `json:"caveat,omitempty"` // empty where Public
+
+	Promise     Promise            `json:"guarantee"`
+	Bill        []BillLine         `json:"bill"`
+	Sizes       Sizes              `json:"sizes"`
+	Columns     []Column           `json:"columns,omitempty"`
+	Quality     *Quality           `json:"quality,omitempty"`
+	ThreeWay    *ThreeWay          `json:"three_way,omitempty"`
+	Sets        *Sets              `json:"sets,omitempty"`
+	Images      *Images            `json:"images,omitempty"`
+	Classifiers *Classifiers       `json:"classifiers,omitempty"`
+	Ceiling     *Ceiling           `json:"noise_ceiling,omitempty"`
+	Propensity  *Propensity        `json:"propensity,omitempty"`
+	Queries     *Queries           `json:"queries,omitempty"`
+	Risk        *Risk              `json:"risk,omitempty"`
+	Fidelity    *fidelity.Released `json:"released_fidelity,omitempty"`
+	Omitted     []Omission         `json:"omitted,omitempty"`
+}
+
+// Promise is the guarantee in words and in full.
+type Promise struct {
+	Words   []string              `json:"words"` // sentences for a person without mathematics
+	Auditor *accountant.Guarantee `json:"auditor,omitempty"`
+	// Attack is what the promise allows the best attacker on one record: how often membership is
+	// guessed rightly at most, where a coin is right half of the time.
+	Attack Number `json:"best_guess"`
+}
+
+// BillLine is one stage of what was paid.
+type BillLine struct {
+	Purpose     string `json:"purpose"`
+	Description string `json:"description"`
+	Count       int    `json:"count"`
+	// Epsilon is the price of the stage if it were the only one; prices do not add up, since stages
+	// together cost less than the sum.
+	Epsilon Number `json:"epsilon_alone"`
+}
+
+// Sizes are how many records there were and how many were looked at.
+type Sizes struct {
+	Real      int `json:"real,omitempty"`
+	HeldOut   int `json:"held_out,omitempty"`
+	Synthetic int `json:"synthetic"`
+	Compared  int `json:"compared,omitempty"` // of each kind
+	Trained   int `json:"trained,omitempty"`  // of each kind, by classifiers
+	// Sampling says where not all records were looked at.
+	Sampling []string `json:"sampling,omitempty"`
+}
+
+// Omission is a section that is not there.
+type Omission struct {
+	Section string `json:"section"`
+	Reason  string `json:"reason"`
+}
+
+// Beside is one measure of synthetic records against the real ones, and the same of held-out real
+// records, the best one can hope for; null without them.
+type Beside struct {
+	Synthetic Number `json:"synthetic"`
+	HeldOut   Number `json:"held_out"`
+}
+
+// Column is one column, real beside synthetic. Shares are of all records of their kind, missing
+// ones included.
+type Column struct {
+	Name   string `json:"name"`
+	Kind   string `json:"kind"`
+	Number bool   `json:"number"`
+	// Bars are the levels, or the bins of a number between its public bounds.
+	Bars    []Bar `json:"bars"`
+	Missing *Bar  `json:"missing,omitempty"` // where a missing value is one of its own
+	// More is how many levels are not among the bars; they are in the last one, "other levels".
+	More int `json:"more,omitempty"`
+}
+
+// Bar is the share of one level, or of a bin [From, To) of a number.
+type Bar struct {
+	Label     string `json:"label"`
+	From      Number `json:"from"`
+	To        Number `json:"to"`
+	Real      Number `json:"real"`
+	Synthetic Number `json:"synthetic"`
+}
+
+// Number is a float64 that JSON writes as null where it is none, and as the text "+Inf" or "-Inf"
+// where it is infinite.
+type Number float64
+
+// None is the Number that is none.
+var none = Number(math.NaN())
+
+// IsNone reports whether there is no number.
+func (n Number) IsNone() bool { return math.IsNaN(float64(n)) }
+
+// MarshalJSON writes the number.
+func (n Number) MarshalJSON() ([]byte, error) {
+	v := float64(n)
+	switch {
+	case math.IsNaN(v):
+		return []byte("null"), nil
+	case math.IsInf(v, 0):
+		return json.Marshal(strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return json.Marshal(v)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = none
+		return nil
+	}
+	if len(text) > 0 && text[0] == '"' {
+		v, err := strconv.ParseFloat(string(text[1:max(len(text)-1, 1)]), 64)
+		*n = Number(v)
+		return err
+	}
+	return json.Unmarshal(text, (*float64)(n))
+}

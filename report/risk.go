@@ -1,0 +1,100 @@
+package report
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/evaluate/risk"
+)
+
+// risk attacks the generator and draws what the promise allows.
+func (m *maker) risk(context.Context) error {
+	empty := Curve{[]Number{}, []Number{}}
+	out := &Risk{Attacks: []Attack{}, Bound: empty, SplitBound: empty, Epsilon: none, Delta: none}
+	m.bounds(out)
+	if m.in.Real == nil {
+		if !out.Epsilon.IsNone() {
+			m.out.Risk = out
+		}
+		return nil
+	}
+	n := m.set.Rows
+	fake := atMost(m.in.Synthetic, n, m.set.Seed+2)
+	found, err := risk.Matches(fake, m.in.Real)
+	if err != nil {
+		return err
+	}
+	out.Exact = Matches{found, fake.Len()}
+	m.out.Risk = out
+	if m.in.HeldOut == nil || min(m.in.HeldOut.Len(), m.in.Real.Len(), m.in.Synthetic.Len()) < 8 {
+		m.omit("membership inference and distances", "they compare the records that the generator was "+
+			"trained on with held-out real ones, and none, or too few, were given")
+		return nil
+	}
+	held := atMost(m.in.HeldOut, n, m.set.Seed+4)
+	if found, err = risk.Matches(held, m.in.Real); err != nil {
+		return err
+	}
+	out.ExactHeldOut = &Matches{found, held.Len()}
+	if m.schema().Sparse() || m.schema().Dim() <= mostCoordinates {
+		return m.attack(out)
+	}
+	m.omit("membership inference and distances", "the records have more than 5,000 coordinates")
+	return nil
+}
+
+// attack guesses membership and measures distances.
+func (m *maker) attack(out *Risk) error {
+	attacks, err := risk.Membership{Rows: m.set.Near, Seed: m.set.Seed}.Attack(m.in.Synthetic,
+		m.in.Real, m.in.HeldOut)
+	if err != nil {
+		return err
+	}
+	for _, a := range attacks {
+		out.Attacks = append(out.Attacks, Attack{a.Name, a.Members, a.Others, Number(a.AUC),
+			curveOf(a.Curve), Number(a.AtLow), Number(a.Best)})
+	}
+	near, err := risk.Distances(m.in.Synthetic, m.in.Real, m.in.HeldOut, m.set.Near, m.set.Seed)
+	if err != nil {
+		return err
+	}
+	out.Closest = &Closest{quantiles(near.Members), quantiles(near.Others),
+		Number(near.CloserToMembers), len(near.Members)}
+	return nil
+}
+
+func quantiles(sorted []float64) Quantiles {
+	at := func(part float64) Number { return Number(sorted[int(part*float64(len(sorted)-1))]) }
+	return Quantiles{at(0), at(0.05), at(0.5), at(0.95)}
+}
+
+// bounds draws the curves that no attack can exceed on average, where the promise holds.
+//
+// An attack that is tried on equally many members and others compares data sets in which one record
+// is replaced by another. Under add-or-remove-one that is two changes: (2ε, (1+e^ε)·δ), since
+// P(D) ≤ e^ε·P(D′) + δ holds for each of the two.
+func (m *maker) bounds(out *Risk) {
+	g := m.guarantee
+	if g == nil || g.NotPrivate != "" || math.IsInf(g.Epsilon, 1) {
+		return
+	}
+	out.Epsilon, out.Delta = Number(g.Epsilon), Number(g.Delta)
+	out.Bound = bound(g.Epsilon, g.Delta)
+	out.SplitBound = out.Bound
+	if g.Relation == accountant.AddOrRemoveOne {
+		out.SplitBound = bound(2*g.Epsilon, min((1+math.Exp(g.Epsilon))*g.Delta, 1))
+	}
+}
+
+// bound is the highest rate of true positives that (ε, δ) allows at each rate of false ones: the
+// least of e^ε·x + δ and 1 − e^−ε·(1 − δ − x) (Kairouz, Oh and Viswanath 2015, Theorem 2.1).
+func bound(epsilon, delta float64) Curve {
+	var c Curve
+	for _, x := range rates() {
+		y := min(math.Exp(epsilon)*x+delta, 1-math.Exp(-epsilon)*(1-delta-x), 1)
+		c.FalsePositive = append(c.FalsePositive, Number(x))
+		c.TruePositive = append(c.TruePositive, Number(max(y, x)))
+	}
+	return c
+}

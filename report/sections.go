@@ -1,0 +1,222 @@
+package report
+
+// Quality are scores of columns and of pairs, by the names and definitions of SDMetrics: 1 is the
+// same.
+type Quality struct {
+	Synthetic QualityScores `json:"synthetic"`
+	// HeldOut are the scores of held-out real records against the others, the best one can hope for;
+	// nil without them.
+	HeldOut *QualityScores `json:"held_out,omitempty"`
+	Rows    int            `json:"rows"` // real records they are computed on
+}
+
+// QualityScores are the scores of one set of records against the real ones.
+type QualityScores struct {
+	Shapes []Shape `json:"shapes"`
+	Pairs  []Pair  `json:"pairs"`
+	// ColumnShapes is the mean of Shapes.
+	ColumnShapes Number `json:"column_shapes"`
+	// ColumnPairTrends is the mean of the pairs that are related in the real records (SDMetrics'
+	// thresholds: a correlation above 0.5, a Cramér's V above 0.3); null where there are none.
+	ColumnPairTrends Number `json:"column_pair_trends"`
+	// AllPairs is the mean of all pairs, which are mostly unrelated in most tables.
+	AllPairs Number `json:"all_pairs"`
+	// Score is the mean of ColumnShapes and ColumnPairTrends, or the one that there is.
+	Score Number `json:"score"`
+}
+
+// Shape is how alike one column is distributed.
+type Shape struct {
+	Column string `json:"column"`
+	Metric string `json:"metric"` // KSComplement or TVComplement
+	Score  Number `json:"score"`  // null where the metric is not defined
+}
+
+// Pair is how alike two columns go together.
+type Pair struct {
+	Columns [2]string `json:"columns"`
+	Metric  string    `json:"metric"` // CorrelationSimilarity or ContingencySimilarity
+	Score   Number    `json:"score"`
+	// Real and Synthetic are the correlations, null for a contingency table.
+	Real      Number `json:"real"`
+	Synthetic Number `json:"synthetic"`
+	// Association is Cramér's V of the real records, null for correlations.
+	Association Number `json:"association"`
+	Counts      bool   `json:"counts"` // related enough to count in ColumnPairTrends
+}
+
+// ThreeWay are tables of three columns, numbers in bins between their public bounds.
+type ThreeWay struct {
+	Bins   int     `json:"bins"`
+	Groups []Group `json:"groups"` // worst first
+	Mean   Beside  `json:"mean_total_variation"`
+}
+
+// Group is the total variation distance of the joint levels of three columns: 0 is the same, 1 has
+// nothing in common.
+type Group struct {
+	Columns []string `json:"columns"`
+	Beside
+}
+
+// Sets are sizes and frequencies of sets of items.
+type Sets struct {
+	Sizes []Bar `json:"sizes"`
+	// Items are the most frequent real items.
+	Items []Bar `json:"items"`
+	// ItemError is the mean absolute difference of the frequencies of all items, PairError that of
+	// pairs of popular ones, SizeError the total variation distance of sizes; TopShared is the part of
+	// the most frequent real combinations that are among the synthetic ones.
+	ItemError     Beside `json:"item_error"`
+	PairError     Beside `json:"pair_error"`
+	SizeError     Beside `json:"size_error"`
+	TopShared     Beside `json:"top_shared"`
+	MeanReal      Number `json:"mean_size"`
+	MeanSynthetic Number `json:"mean_size_synthetic"`
+}
+
+// Images are grids of images, as PNG files.
+type Images struct {
+	Height int `json:"height"`
+	Width  int `json:"width"`
+	// Real and Synthetic hold one image after another, Rows × Columns of them; by class, a row each,
+	// where there are classes.
+	Rows      int    `json:"rows"`
+	Columns   int    `json:"columns"`
+	Real      []byte `json:"real,omitempty"`
+	Synthetic []byte `json:"synthetic"`
+	// MeanReal and MeanSynthetic are the mean images, by class where there are classes.
+	MeanReal      []byte `json:"mean_real,omitempty"`
+	MeanSynthetic []byte `json:"mean_synthetic"`
+}
+
+// Classifiers are tested on held-out real records.
+type Classifiers struct {
+	Tested  int             `json:"tested"`
+	Trained int             `json:"trained"`
+	Rows    []ClassifierRow `json:"methods"`
+	// Majority names the commonest class always. Independent is trained on real records of which
+	// each column, the class too, was shuffled by itself, with the first of the methods.
+	Majority    Scores `json:"majority"`
+	Independent Scores `json:"independent"`
+}
+
+// ClassifierRow is one method trained on real and on synthetic records.
+type ClassifierRow struct {
+	Method    string `json:"method"`
+	Synthetic Scores `json:"synthetic"`
+	Real      Scores `json:"real"`
+}
+
+// Scores are measures of one classifier.
+type Scores struct {
+	Accuracy Number `json:"accuracy"`
+	MacroF1  Number `json:"macro_f1"`
+	ROC      Number `json:"roc_auc"` // by scores, the mean of classes against the rest
+}
+
+// Ceiling is how far apart two independent releases of the same records lie: scores better than
+// this say nothing.
+type Ceiling struct {
+	// Sampling is the mean TVComplement of two draws of records from one generator, equally many as
+	// are compared: what drawing records alone costs. Null without a generator.
+	Sampling Number `json:"sampling"`
+	// Noise is the expected mean TVComplement of two releases of all histograms of columns, each in
+	// one Gaussian release that spends the whole budget: what ε costs the simplest synthesiser
+	// there is, computed from the law of its noise and the number of real records.
+	Noise    Number `json:"noise"`
+	NoiseStd Number `json:"noise_std"` // of each count, in records
+	// Second is the mean TVComplement of the synthetic records and those of a second release.
+	Second  Number `json:"second"`
+	Columns int    `json:"columns"`
+	Bins    int    `json:"bins"`
+	Records int    `json:"records"` // of each draw
+}
+
+// Propensity says how well synthetic records can be told from real ones.
+type Propensity struct {
+	// PMSE is the mean squared difference from one half of the probability of being synthetic, by
+	// logistic regression on both kinds, equally many (Snoke et al. 2018): 0 where they cannot be
+	// told apart, ¼ where they always can.
+	PMSE Beside `json:"pmse"`
+	// AUC is the area under the curve of a random forest that is trained on one half and tells the
+	// other apart: ½ is a coin.
+	AUC     Beside `json:"roc_auc"`
+	Curve   Curve  `json:"roc"` // of synthetic records
+	HeldOut *Curve `json:"roc_held_out,omitempty"`
+	Records int    `json:"records"` // of each kind
+}
+
+// Curve are the points of a curve over rates of false alarms from 0 to 1.
+type Curve struct {
+	FalsePositive []Number `json:"false_positive"`
+	TruePositive  []Number `json:"true_positive"`
+}
+
+// Queries are random counting queries: of how many records do one to three columns lie in given
+// ranges or levels; for sets, how many have any of some items.
+type Queries struct {
+	Count int `json:"count"`
+	// Mean, Median, High and Max are of the absolute differences of the answers as parts of all
+	// records; High is the 95th percentile.
+	Mean   Beside `json:"mean"`
+	Median Beside `json:"median"`
+	High   Beside `json:"percentile_95"`
+	Max    Beside `json:"max"`
+}
+
+// Risk is what an attacker can make of the synthetic records.
+type Risk struct {
+	Attacks []Attack `json:"attacks"`
+	// Bound is the highest curve that the promise allows for one record that is there or not;
+	// SplitBound for one that is replaced by another, which is what a comparison of equally many
+	// members and others is.
+	Bound      Curve  `json:"bound"`
+	SplitBound Curve  `json:"split_bound"`
+	Epsilon    Number `json:"epsilon"`
+	Delta      Number `json:"delta"`
+
+	// Closest are distances of synthetic records to the closest real one (members), and to the
+	// closest of equally many held-out real ones.
+	Closest *Closest `json:"closest,omitempty"`
+	// Exact is how many synthetic records equal a real one in every column, of so many that were
+	// looked at; ExactHeldOut is the same of held-out real records instead of synthetic ones.
+	Exact        Matches  `json:"exact"`
+	ExactHeldOut *Matches `json:"exact_held_out,omitempty"`
+}
+
+// Matches counts records that are among others.
+type Matches struct {
+	Count int `json:"count"`
+	Of    int `json:"of"`
+}
+
+// Attack is a guess of membership by the synthetic records alone.
+type Attack struct {
+	Name     string `json:"name"`
+	Members  int    `json:"members"`
+	Others   int    `json:"others"`
+	AUC      Number `json:"roc_auc"`
+	Curve    Curve  `json:"roc"`
+	AtLow    Number `json:"true_positive_at_1_percent"`
+	Accuracy Number `json:"best_accuracy"` // at the best threshold: a coin is right half of the time
+}
+
+// Closest compares distances to members with distances to others. Distances are the mean over
+// columns of |a − b| on the scale of the schema, 0 or 1 for levels.
+type Closest struct {
+	Members Quantiles `json:"members"`
+	Others  Quantiles `json:"others"`
+	// CloserToMembers is the part of synthetic records that lie closer to a member than to any of the
+	// others, ties counting half: one half where nothing was copied.
+	CloserToMembers Number `json:"closer_to_members"`
+	Records         int    `json:"records"`
+}
+
+// Quantiles of distances.
+type Quantiles struct {
+	Least  Number `json:"least"`
+	Low    Number `json:"percentile_5"`
+	Median Number `json:"median"`
+	High   Number `json:"percentile_95"`
+}

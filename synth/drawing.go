@@ -1,0 +1,176 @@
+package synth
+
+import (
+	"context"
+	"iter"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// drawing is one draw of a generator, for one caller.
+type drawing struct {
+	Sampler
+	draw  Draw
+	rules *records.Enforcer // nil where there are no constraints
+	exact []string          // constraints that the model met by itself
+
+	probability float64 // of the exact ones, where the model knows it
+
+	windowTried, windowKept int
+}
+
+// A Conditional is a model that can be conditioned exactly on some constraints: its samplers then
+// draw from the model's distribution given that they are met, without rejecting any.
+type Conditional interface {
+	Model
+	// Condition is the model given those of some constraints that it can be conditioned on, the places
+	// of these, and their probability. The draw enforces all constraints after it, so that it may
+	// leave out any.
+	Condition(constraints []records.Constraint) (m Model, met []int, probability float64)
+}
+
+// open begins a draw.
+func (g *Generator) open(n int, d Draw) (*drawing, error) {
+	if err := g.made(); err != nil {
+		return nil, err
+	}
+	model, list := g.model, d.Given
+	if !d.Unconstrained {
+		list = append(g.Schema().Constraints(), d.Given...)
+	}
+	out := &drawing{draw: d}
+	out.class(g.Schema(), list)
+	if err := g.check(n, out.draw); err != nil {
+		return nil, err
+	}
+	if m, ok := model.(Conditional); ok && len(list) > 0 {
+		if _, err := records.NewEnforcer(g.Schema(), list...); err != nil {
+			return nil, err
+		}
+		given, met, probability := m.Condition(list)
+		for _, i := range met {
+			out.exact = append(out.exact, list[i].String())
+		}
+		if probability == 0 {
+			return nil, &Rejected{Accepted{Exact: out.exact}, out.draw.effort()}
+		}
+		if model = given; len(met) > 0 {
+			out.probability = probability
+		}
+	}
+	var err error
+	if out.Sampler, err = model.Sampler(out.draw); err != nil {
+		return nil, err
+	}
+	if len(list) > 0 {
+		out.rules, err = records.NewEnforcer(out.Schema, list...)
+	}
+	return out, err
+}
+
+// class draws from one class where a constraint wants it: every model of classes can.
+func (s *drawing) class(schema records.Schema, list []records.Constraint) {
+	for _, c := range list {
+		value, one := c.Value()
+		if !one || s.draw.Class >= 0 {
+			continue
+		}
+		for _, column := range schema.Columns() {
+			if column.Kind() != records.LabelColumn || c.Columns()[0] != column.Name() {
+				continue
+			}
+			for label, level := range column.Levels() {
+				if level == value {
+					s.draw.Class = label
+					s.exact = append(s.exact, c.String())
+				}
+			}
+		}
+	}
+}
+
+// chunks generates the records in parts.
+func (s *drawing) chunks(ctx context.Context, n int) iter.Seq2[records.Data, error] {
+	return func(yield func(records.Data, error) bool) {
+		defer s.tell()
+		for lo := 0; lo < n; lo += SampleChunk {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			chunk, err := s.next(ctx, min(SampleChunk, n-lo))
+			if err == nil {
+				chunk, err = records.WithIdentifiers(chunk, lo, s.draw.Seed)
+			}
+			if !yield(chunk, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// next generates n records that obey the constraints.
+func (s *drawing) next(ctx context.Context, n int) (records.Data, error) {
+	if s.rules == nil {
+		return s.Next(n)
+	}
+	var parts []records.Data
+	for have := 0; have < n; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		some, err := s.Next(s.ask(n - have))
+		if err != nil {
+			return nil, err
+		}
+		tried, kept := s.rules.Tried(), s.rules.Kept()
+		some, err = s.rules.Keep(some, n-have)
+		if err != nil {
+			return nil, err
+		}
+		parts, have = append(parts, some), have+some.Len()
+		s.windowTried += s.rules.Tried() - tried
+		s.windowKept += s.rules.Kept() - kept
+		if have < n && s.hopeless() {
+			return nil, &Rejected{s.accepted(), s.draw.effort()}
+		}
+	}
+	return records.Concat(s.Schema, parts...)
+}
+
+// ask is how many records are generated at once for some that are wanted: as many as have been
+// needed so far, and a few.
+func (s *drawing) ask(want int) int {
+	rate := float64(s.rules.Kept()+1) / float64(s.rules.Tried()+1)
+	return int(min(1.05*float64(want)/rate+16, SampleChunk))
+}
+
+// fewest is how many records have to be kept of those that the effort for as many allows.
+const fewest = 8
+
+// hopeless reports whether fewer records are kept than the effort allows. It looks at the last
+// ones, since keys that have to be unique run out.
+func (s *drawing) hopeless() bool {
+	if s.windowTried < fewest*s.draw.effort() {
+		return false
+	}
+	few := s.windowKept < fewest
+	s.windowTried, s.windowKept = 0, 0
+	return few
+}
+
+// accepted is what became of the records so far.
+func (s *drawing) accepted() Accepted {
+	a := Accepted{Exact: s.exact, Probability: s.probability}
+	if s.rules != nil {
+		a.Kept, a.Tried, a.Each = s.rules.Kept(), s.rules.Tried(), s.rules.Acceptance()
+	}
+	return a
+}
+
+// tell reports the draw, if that was asked for.
+func (s *drawing) tell() {
+	if s.draw.OnAccepted != nil {
+		s.draw.OnAccepted(s.accepted())
+	}
+}
