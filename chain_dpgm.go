@@ -36,9 +36,10 @@ func (c DPGMChain) Nominal(records int) DPGMChain {
 	return c
 }
 
-// Features sets the space the records are clustered in, for example rff.RBF. Without it, records
-// are clustered as they are (standard private k-means).
-func (c DPGMChain) Features(k rff.Kernel) DPGMChain {
+// Features sets the space the records are clustered in, for example rff.RBF, or rff.Strokes for
+// images. Without it, and without a nominal size, records are clustered as they are (standard
+// private k-means).
+func (c DPGMChain) Features(k rff.FeatureKernel) DPGMChain {
 	c.config.Features = k
 	return c
 }

@@ -131,7 +131,8 @@ func TestTablesOfTime(t *testing.T) {
 					t.Fatal(err)
 				}
 				draw := []privgen.DrawOption{privgen.Seed(3)}
-				if s.Classes() > 0 {
+				classes, dates := gen.Schema().Classes() > 0, s.ColumnIndex("shipdate") > 0
+				if classes { // which dpgm does not draw
 					draw = append(draw, privgen.Given(records.Only("late", "yes")))
 				}
 				var text [2]string
@@ -146,8 +147,8 @@ func TestTablesOfTime(t *testing.T) {
 					}
 					for row := range f.Len() {
 						text[i] += string(f.AppendJSON(nil, row))
-						if s.Classes() > 0 && (f.Value(row, 9) != "yes" || f.Value(row, 0) != fmt.Sprint(row+1) ||
-							f.Value(row, 1) > f.Value(row, 2)) {
+						if classes && f.Value(row, 9) != "yes" || dates && (f.Value(row, 1) > f.Value(row, 2) ||
+							f.Value(row, 0) != fmt.Sprint(row+1)) {
 							t.Fatalf("row %d: %s", row, f.AppendJSON(nil, row))
 						}
 					}

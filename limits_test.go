@@ -70,7 +70,7 @@ func TestPlansThatNameHugeNetworks(t *testing.T) {
 }
 
 // TestPlansWithoutTheirNoise: a plan file in which a noise multiplier is missing or 0 is refused
-// before any price is worked out, which would take a search.
+// before any price is computed, which would take a search.
 func TestPlansWithoutTheirNoise(t *testing.T) {
 	s, b := records.Sets(15, 4), accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	field := regexp.MustCompile(`"noise_multiplier":[0-9.e+-]+`)

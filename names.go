@@ -83,7 +83,7 @@ func Seed(s uint64) DrawOption { return synth.Seed(s) }
 // Means asks for the mean of every coordinate instead of a record.
 func Means() DrawOption { return synth.Means() }
 
-// Given draws records that obey constraints, beside those of the schema: see synth.Given.
+// Given draws records that obey constraints, in addition to those of the schema: see synth.Given.
 func Given(constraints ...records.Constraint) DrawOption { return synth.Given(constraints...) }
 
 // Unconstrained draws records without regard to the constraints of their schema.

@@ -209,7 +209,7 @@ func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, erro
 	return l.reserveOf(purpose, key, count, 0)
 }
 
-// reserveOf sets count uses of the event with this key aside, of which so many are taken at once.
+// reserveOf reserves count uses of the event with this key, of which taken are taken at once.
 // The caller holds the reserve lock.
 func (l *Ledger) reserveOf(purpose, key string, count, taken int) (r *Reservation, err error) {
 	var own Event

@@ -97,9 +97,8 @@ func CreateLedger(ctx context.Context, j Journal, terms Terms, opts ...LedgerOpt
 	return l, l.opened()
 }
 
-// OpenLedger opens the ledger that a journal holds. It is a [Ledger] like any other: what it has
-// set aside, in this process and in all others, counts, and it can be used like any other ledger
-// asked for.
+// OpenLedger opens the ledger that a journal holds. It can be used like any other [Ledger]; what
+// all processes have reserved on the journal counts.
 //
 // Guarantee: a reservation is a durable line before it is confirmed; a use is a durable line
 // before it is handed out; the reservations of all ledgers on the journal never cost more than

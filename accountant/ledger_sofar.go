@@ -123,7 +123,7 @@ func (c *soFarCache) fromRDP(l *Ledger) float64 {
 	return max(0, best)
 }
 
-// divergence is that of one use of entry i at order j, worked out when it is first asked for: the
+// divergence returns that of one use of entry i at order j, computed on first use: the
 // largest orders take longest and are hardly ever needed.
 func (c *soFarCache) divergence(l *Ledger, i, j int) float64 {
 	for k := len(c.rdp[i]); k <= j; k++ {

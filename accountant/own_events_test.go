@@ -21,7 +21,7 @@ func TestTransactionsKeepTheirOwnEvents(t *testing.T) {
 			events[0] = accountant.Gaussian{NoiseMultiplier: 1000}
 		}
 		if _, err := l.Reserve("b", accountant.Gaussian{NoiseMultiplier: 50}, 1); err != nil {
-			t.Fatal(err) // what was worked out before does not count any more
+			t.Fatal(err) // what was computed before does not count any more
 		}
 		return l.Epsilon().Upper
 	}

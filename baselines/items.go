@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// eachCut hands out every record cut to limit items, ascending and without repetition, whatever
+// eachCut yields every record cut to limit items, ascending and without repetition, whatever
 // foreign data hold, and what it counts: 1, or a row's share of a person. See records.RowsOf.
 func eachCut(ctx context.Context, data records.Data, limit int,
 	each func(items []uint32, share float64)) error {

@@ -18,7 +18,7 @@ type model struct {
 // own.
 type sampler interface {
 	draw(rng *rand.Rand, n int) [][]uint32
-	// numbers are what draw depends on, beside what header says.
+	// numbers returns what draw depends on, in addition to the header.
 	numbers() []float64
 	header(*modelHeader)
 }

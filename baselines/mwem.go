@@ -211,8 +211,8 @@ func distance(truth int64, answer float64) int64 {
 	return max(d, -d)
 }
 
-// measured is one count with Laplace noise of the event's scale. The grid is fine beside the noise,
-// divides 1, and leaves room for counts of two thousand million times the scale.
+// measured is one count with Laplace noise of the event's scale. The grid is fine compared to the
+// noise, divides 1, and leaves room for counts of two thousand million times the scale.
 func measured(g *mechanism.Grant, count int64, scale float64) (float64, error) {
 	sum := mechanism.NewFixedSum(1, min(mechanism.GridFor(scale)*(1<<18), 1))
 	sum.AddInt(0, count)

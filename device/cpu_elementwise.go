@@ -181,7 +181,7 @@ func doCosSin(j *job, lo, hi int) {
 	}
 }
 
-// adamRates are the factors of one step, worked out once in float64.
+// adamRates are the factors of one step, computed once in float64.
 //
 // With bias corrections folded in, θ −= step·m / (√v·root + ε), where step = LR/(1−β₁ᵀ) and root =
 // 1/√(1−β₂ᵀ).

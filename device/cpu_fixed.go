@@ -54,7 +54,7 @@ func (b FixedBlock) seen() Matrix {
 		unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b.Units))), len(b.Units)))
 }
 
-// doFixedGeneric works out rows lo to hi−1.
+// doFixedGeneric computes rows lo to hi−1.
 func doFixedGeneric(j *job, lo, hi int) {
 	p := &j.product
 	for i := lo; i < hi; i++ {

@@ -23,7 +23,7 @@ type product struct {
 // Guarantee: element (i, j) is one chain of multiply-adds that starts at β c and adds aᵢₖ (α bₖⱼ)
 // for ascending k; where C has one to four columns and A is not transposed it is, instead, β c plus
 // eight such chains side by side. Neither depends on the other rows, on the level of vector
-// instructions or on who works out what.
+// instructions or on who computes what.
 func (c *cpu) Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32, out Matrix) {
 	p := newProduct(transA, transB, alpha, a, b, beta, out)
 	if p.m == 0 || p.n == 0 {

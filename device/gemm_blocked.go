@@ -1,6 +1,6 @@
 package device
 
-// tileKernel works out tiles of C that lie below each other; see the generator for its arguments.
+// tileKernel computes tiles of C that lie below each other; see the generator for its arguments.
 // Strides are in bytes.
 type tileKernel func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr int,
 	add int, mask *int32)
@@ -47,7 +47,7 @@ const (
 	unitFlops  = 1 << 20 // least work worth handing to a helper
 )
 
-// blocked works out a product with micro-kernels.
+// blocked computes a product with micro-kernels.
 func (c *cpu) blocked(j *job) {
 	p, g := &j.product, &j.kernels.gemm
 	w := &p.block
@@ -174,7 +174,7 @@ func (p *product) packScalar(dst []float32, n0, lo, hi, from, width int) {
 	}
 }
 
-// doBlocks works out units lo to hi−1: blocks of rows by groups of panels.
+// doBlocks computes units lo to hi−1: blocks of rows by groups of panels.
 func doBlocks(j *job, lo, hi int) {
 	p := &j.product
 	w := &p.block

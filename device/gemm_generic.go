@@ -1,6 +1,6 @@
 package device
 
-// doGemmGeneric works out rows lo to hi−1 of C, sixteen elements at a time.
+// doGemmGeneric computes rows lo to hi−1 of C, sixteen elements at a time.
 func doGemmGeneric(j *job, lo, hi int) {
 	p := &j.product
 	for i := lo; i < hi; i++ {

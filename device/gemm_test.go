@@ -20,7 +20,7 @@ func randomMatrix(r *rand.Rand, rows, cols, gap int) Matrix {
 	return m
 }
 
-// run works out op(A) op(B) + β C on a copy of C.
+// run computes op(A) op(B) + β C on a copy of C.
 func run(c *cpu, transA, transB bool, alpha float32, a, b Matrix, beta float32,
 	start Matrix) Matrix {
 	out := start

@@ -1,6 +1,6 @@
 package device
 
-// thinCols is the most columns of a result that the thin kernels work out. A panel of B would be
+// thinCols is the most columns of a result that the thin kernels compute. A panel of B would be
 // mostly padding there.
 const thinCols = 4
 
@@ -11,7 +11,7 @@ type thinKernel func(tiles, k int, a *float32, ar int, b *float32, bk int, c *fl
 // thinRows is, by columns, the rows of a tile.
 var thinRows = [thinCols + 1]int{1: 4, 2: 4, 3: 3, 4: 2}
 
-// dots reports whether p has so few columns that its elements are worked out as dot products. That
+// dots reports whether p has so few columns that its elements are computed as dot products. That
 // must not depend on the number of rows: a row's bits are its own.
 func (g *gemmKernels) dots(p *product) bool { return p.n <= thinCols && !p.transA }
 
@@ -21,7 +21,7 @@ func (g *gemmKernels) turned(p *product) bool {
 	return p.n <= thinCols && p.transA && p.m >= 2*g.lanes && p.alpha == 1
 }
 
-// thinDots works out a product with few columns as dot products of rows.
+// thinDots computes a product with few columns as dot products of rows.
 func (c *cpu) thinDots(j *job) {
 	p := &j.product
 	depth := (p.k + 7) &^ 7
@@ -67,7 +67,7 @@ func doThinDots(j *job, lo, hi int) {
 	}
 }
 
-// thinTurned works out the transposed product into a buffer.
+// thinTurned computes the transposed product into a buffer.
 func (c *cpu) thinTurned(j *job) {
 	p, g := &j.product, &j.kernels.gemm
 	buffer := c.buffer((p.m + 2*g.lanes) * p.n)

@@ -35,8 +35,8 @@ type Config struct {
 	Nominal int `json:"-"`
 	// Features is the space in which records are clustered; nil clusters the encoded
 	// records themselves.
-	Features rff.Kernel    `json:"-"`
-	Cluster  kmeans.Config `json:"cluster"`
+	Features rff.FeatureKernel `json:"-"`
+	Cluster  kmeans.Config     `json:"cluster"`
 	// Marginals are frequencies that are also released; nil for none.
 	Marginals *Marginals                 `json:"marginals,omitempty"`
 	Model     models.DensityArchitecture `json:"-"`
@@ -86,7 +86,7 @@ func (c Config) checkClustering(k *param.Checker) {
 	}
 	k.Add(cluster.Validate())
 	if c.Features != nil && c.Schema.Validate() == nil {
-		_, err := c.Features.New(c.Schema.Dim(), c.Seed)
+		_, err := c.Features.Features(layout(c.Schema), c.Seed)
 		k.Add(err)
 	}
 }

@@ -8,25 +8,32 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
 // Targets of the default rules; docs/defaults.md has the measurements.
 const (
-	usualClusters   = 10
-	clusterSignal   = 1000 // that a cluster needs
-	clusterShare    = 0.15
-	clusterRounds   = 20
-	setShare        = 0.3 // the same of sets of few items
-	setRounds       = 12
-	clusterFeatures = 0.4  // noise of a centre, relative to its norm
-	bandwidthOfUnit = 0.29 // bandwidth ÷ √dim
-	wideUniverse    = 64   // items from which on one network serves sets best
-	thinSets        = 200  // records an item below which counts are nearly everything
-	trainBatch      = 1000
-	trainRate       = 3e-3 // of Adam in a run of 1000 steps
-	stepOperations  = 2e7  // that a step takes whatever it works on
+	usualClusters    = 10
+	clusterSignal    = 1000 // that a cluster needs
+	imageSignal      = 700  // the same of images, whose clusters are found with less
+	clusterShare     = 0.15
+	clusterRounds    = 20
+	setShare         = 0.3 // the same of sets of few items
+	setRounds        = 12
+	strokeShare      = 0.3 // the same of images
+	strokeRounds     = 10
+	strokeSignal     = 200  // that a centre needs
+	strokeCenters    = 5    // for two clusters
+	clusterFeatures  = 0.4  // noise of a centre, relative to its norm
+	bandwidthOfUnit  = 0.29 // bandwidth ÷ √dim
+	wideUniverse     = 64   // items from which on one network serves sets best
+	thinSets         = 200  // records an item below which counts are nearly everything
+	trainBatch       = 1000
+	trainRate        = 3e-3 // of Adam in a run of 1000 steps
+	stepOperations   = 2e7  // that a step takes whatever it works on
+	strokeOperations = 1700 // that strokes take for each pixel
 )
 
 // chosen returns the configuration with its open fields set by the default rules if Nominal
@@ -69,11 +76,19 @@ func (c Config) withoutMarginals() Config {
 	return c
 }
 
+// strokes reports whether records are grey images large enough for strokes.
+func strokes(s records.Schema) bool {
+	return s.Channels() == 1 && min(s.Height(), s.Width()) >= 8
+}
+
 func (c *Config) chooseClusters(t defaults.Task) {
-	k, why := int(min(t.Signal/clusterSignal, usualClusters)),
-		fmt.Sprintf("a cluster needs a signal of %d, there is %.0f, and %d clusters are enough",
-			clusterSignal, t.Signal,
-			usualClusters)
+	needed := clusterSignal
+	if strokes(c.Schema) {
+		needed = imageSignal
+	}
+	k, why := int(min(t.Signal/float64(needed), usualClusters)),
+		fmt.Sprintf("a cluster needs a signal of %d, there is %.0f, and %d clusters are enough", needed,
+			t.Signal, usualClusters)
 	if c.Schema.Sparse() {
 		k, why = 1, "one network serves sets of many items best"
 		if c.Schema.Dim() < wideUniverse {
@@ -82,14 +97,20 @@ func (c *Config) chooseClusters(t defaults.Task) {
 		}
 	}
 	rounds, share := clusterRounds, clusterShare
-	if c.Schema.Sparse() {
+	switch {
+	case c.Schema.Sparse():
 		rounds, share = setRounds, setShare
+	case strokes(c.Schema) && c.Features == nil:
+		rounds, share = strokeRounds, strokeShare
 	}
 	defaults.Fill(&c.choices, &c.Cluster.K, max(k, 1), "Cluster.K", why)
 	if c.Cluster.K == 1 {
 		return
 	}
 	dim := float64(c.Schema.Dim())
+	if c.Features == nil && strokes(c.Schema) {
+		c.chooseStrokes(t)
+	}
 	if c.Features == nil {
 		signal := defaults.Task{Signal: t.Signal * share / math.Sqrt(float64(rounds))}
 		width, most := bandwidthOfUnit*math.Sqrt(dim), 800
@@ -108,6 +129,20 @@ func (c *Config) chooseClusters(t defaults.Task) {
 	}
 	defaults.Fill(&c.choices, &c.Cluster.Small, kmeans.SplitLargest, "Cluster.Small",
 		"no cluster is lost to noise")
+}
+
+// chooseStrokes has images clustered by their strokes, around spare centres.
+func (c *Config) chooseStrokes(t defaults.Task) {
+	c.Features = rff.StrokesFor(c.Schema.Height(), c.Schema.Width())
+	c.choices.Add("Features", c.Features, "what images show, not who drew them")
+	if c.Cluster.Init.Method == kmeans.Given { // as many as were given
+		return
+	}
+	spare := int(t.Signal * strokeShare / strokeSignal)
+	defaults.Fill(&c.choices, &c.Cluster.Centers,
+		max(min(spare, c.Cluster.K*strokeCenters/2), c.Cluster.K), "Cluster.Centers",
+		fmt.Sprintf("merged into clusters at no cost; a centre needs a signal of %d in the clustering",
+			strokeSignal))
 }
 
 // perItem is how many records an item would have if all were equally popular and sets of one.
@@ -197,25 +232,32 @@ func (c *Config) chooseSteps(t defaults.Task, least, most int) {
 // training a batch in every step. Sets cost the items that they may have.
 func (c Config) cost(t defaults.Task) defaults.Cost {
 	dim, n := float64(c.Schema.Dim()), float64(t.Nominal)
-	dense := dim
+	dense := dim // numbers that a record has
 	if c.Schema.Sparse() {
 		dense = math.Min(dim, 20)
 	}
 	p, k := max(float64(c.parameters()), 1), float64(c.Cluster.K)
-	perRecord := 6 * p / k
+	perRecord := 1.8 * p / k // products of large matrices take less than what CostOf counts
 	if c.Schema.Sparse() {
-		perRecord *= 0.6 // the encoder reads items alone
+		perRecord *= 2 // they are smaller, and the encoder reads items alone
 	}
 	perRecord += 150 * dim // exponentials
 	operations := float64(c.Train.Steps) *
 		(c.Train.SamplingProbability*n*perRecord + 40*p + stepOperations*(1+k/10))
-	bytes := 4 * (10*p + math.Min(2048, 2*c.Train.SamplingProbability*n)*3*dim)
+	bytes := 4 * (10*p + math.Min(8192, 2*c.Train.SamplingProbability*n)*3*dim)
 	if c.clustered() {
 		d := float64(clusterRounds * usualClusters)
-		if f, ok := c.Features.(rff.RBF); ok {
+		one := 2 * dense * d
+		switch f := c.Features.(type) {
+		case rff.RBF:
 			d = float64(f.Dim)
+			one = 2 * dense * d
+		case rff.Strokes:
+			d = float64(f.Cells * f.Cells * f.Orientations)
+			one = strokeOperations * dim
 		}
-		operations += 2*n*dense*d + float64(c.Cluster.Iterations)*n*d*(2*k+8)
+		centers := math.Max(float64(c.Cluster.Centers), k)
+		operations += 2*n*one + float64(c.Cluster.Iterations)*n*d*(centers+8)
 		bytes += math.Min(4*n*d, 512<<20)
 	}
 	if c.Marginals != nil {

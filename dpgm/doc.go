@@ -38,6 +38,8 @@
 //	              a VAE of 8 to 64 units; batches of 1,000, clip norm 5, Adam at .003·√(1000/T)
 //	few items     below 64 items: s/2000 clusters, at most 32, found in 12 iterations with .3 of ε,
 //	              in 100 random features at most
+//	images        s/700 clusters, at most 10, of rff.Strokes, by up to 2.5 centres for each (one for
+//	              s/670), found in 10 iterations with .3 of ε; training as for others
 //	others        s/1000 clusters, at most 10, found in 20 iterations with .15 of ε, in random
 //	              features as many as leave a centre's noise below .4 of its norm, 50 to 800;
 //	              a VAE of 16 to 256 units, samples of a fifth of the records, clip norm 1,

@@ -18,6 +18,7 @@ import (
 type fileHeader struct {
 	Schema   records.Schema  `json:"schema"`
 	Features *rff.Map        `json:"features,omitempty"`
+	Strokes  *rff.StrokeMap  `json:"strokes,omitempty"`
 	Clusters *kmeans.Model   `json:"clusters,omitempty"`
 	Model    json.RawMessage `json:"model"`
 	Networks int             `json:"networks"`
@@ -38,8 +39,11 @@ func (m *Model) Encode() (*synth.File, error) {
 	}
 	h := fileHeader{Schema: m.schema, Clusters: m.router.clusters, Model: arch,
 		Networks: len(m.nets), Tilts: m.tilts}
-	if f, ok := m.router.features.(*rff.Map); ok {
+	switch f := m.router.features.(type) {
+	case *rff.Map:
 		h.Features = f
+	case *rff.StrokeMap:
+		h.Strokes = f
 	}
 	var parts []synth.Part
 	for i, net := range m.nets {
@@ -128,17 +132,28 @@ func (h fileHeader) router() (*router, error) {
 		return &router{}, nil
 	}
 	r := &router{features: kmeans.Raw(h.Schema), clusters: h.Clusters}
-	if h.Features != nil {
-		if h.Features.In() != h.Schema.Dim() {
-			return nil, synth.Malformed(fmt.Errorf("features for %d columns, records of %d",
-				h.Features.In(), h.Schema.Dim()))
+	if f := h.features(); f != nil {
+		if f.In() != h.Schema.Dim() {
+			return nil, synth.Malformed(fmt.Errorf("features for %d columns, records of %d", f.In(),
+				h.Schema.Dim()))
 		}
-		r.features = h.Features
+		r.features = f
 	}
 	if got, want := len(h.Clusters.Centers[0]), r.features.Dim(); got != want {
 		return nil, synth.Malformed(fmt.Errorf("centres of %d coordinates in a space of %d", got, want))
 	}
 	return r, nil
+}
+
+// features is the map that the file holds, if there is one.
+func (h fileHeader) features() rff.Features {
+	switch {
+	case h.Strokes != nil:
+		return h.Strokes
+	case h.Features != nil:
+		return h.Features
+	}
+	return nil
 }
 
 func (m *Model) readNet(f *synth.File, i int) (models.Density, error) {

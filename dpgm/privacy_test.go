@@ -107,7 +107,13 @@ func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 	if !s.IsBinary() {
 		told.Marginals, toldOne.Marginals = nil, nil
 	}
-	return map[string]dpgm.Config{"marginals": told, "marginals of one cluster": toldOne, "vae": vae,
+	merged := small(s, r)
+	merged.Cluster.K, merged.Cluster.Centers = 2, 4
+	if s.IsImage() {
+		merged.Features = rff.Strokes{Cells: 2, Orientations: 2, Blur: 0.5, Upright: true}
+	}
+	return map[string]dpgm.Config{"merged centres": merged, "marginals": told,
+		"marginals of one cluster": toldOne, "vae": vae,
 		"rbm": rbm, "raw records": raw, "private clip norm": adaptive, "averaged": averaged,
 		"private norm of records": estimated, "one cluster": one}
 }
@@ -119,7 +125,7 @@ func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 // choice of cluster) would differ.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	for _, s := range []records.Schema{records.Binary(12), records.Interval(5, -1, 1),
-		records.Sets(20, 4),
+		records.Sets(20, 4), records.BinaryImage(4, 4),
 		table(t, records.Label("class", "a", "b"))} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			pairs := privacytest.Neighbours(t, s, r, 12, 3)

@@ -3,6 +3,8 @@ package dpgm
 import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
 )
 
 // router finds the cluster of a record, from released centres only.
@@ -16,11 +18,20 @@ func newFeatures(c Config) (kmeans.Features, error) {
 	if c.Features == nil {
 		return kmeans.Raw(c.Schema), nil
 	}
-	m, err := c.Features.New(c.Schema.Dim(), c.Seed)
+	m, err := c.Features.Features(layout(c.Schema), c.Seed)
 	if err != nil {
 		return nil, err
 	}
 	return m, nil
+}
+
+// layout is what features may know of records.
+func layout(s records.Schema) rff.Layout {
+	l := rff.Layout{In: s.Dim()}
+	if s.IsImage() {
+		l.Height, l.Width = s.Height(), s.Width()
+	}
+	return l
 }
 
 // assign sets dst to the cluster of every record of the batch.

@@ -51,7 +51,7 @@ type tilt []float64
 const (
 	tiltPoints = 65  // of the grid of shifts
 	tiltReach  = 4.0 // its ends: odds multiplied or divided by 55
-	tiltDraws  = 32  // records of the network at which sizes are worked out
+	tiltDraws  = 32  // records of the network at which sizes are computed
 	tiltRounds = 3   // of fitting shifts, then biases
 	tiltLevels = 64  // equally likely values that the law is cut into
 )

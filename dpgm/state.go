@@ -84,7 +84,7 @@ func (r *run) restoreHistory(f *synth.File, h stateHeader) error {
 		return synth.Malformed(fmt.Errorf("%d iterations of %d", h.Iterations,
 			r.config.Cluster.Iterations))
 	}
-	k := r.config.Cluster.K
+	k := max(r.config.Cluster.Centers, r.config.Cluster.K)
 	var sums, counts []float64
 	if err := f.Load(historyParts(&sums, &counts, h.Iterations*k*features.Dim(),
 		h.Iterations*k)...); err != nil {

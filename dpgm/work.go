@@ -103,7 +103,7 @@ func (w *work) Config() (json.RawMessage, error) {
 	}
 	var err error
 	if c.Features != nil {
-		if j.Features, err = rff.MarshalKernel(c.Features); err != nil {
+		if j.Features, err = rff.MarshalFeatures(c.Features); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +123,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	c.choices = j.Choices
 	var err error
 	if len(j.Features) > 0 {
-		if c.Features, err = rff.UnmarshalKernel(j.Features); err != nil {
+		if c.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
 			return nil, err
 		}
 	}

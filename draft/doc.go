@@ -14,5 +14,5 @@
 // Source: bounds from a noisy histogram of geometric bins are those of Wilson,
 // Zhang, Lam, Desfontaines, Simmons-Marengo and Gipson 2020, Differentially
 // Private SQL with Bounded User Contribution (approximate bounds), with Gaussian
-// noise, all columns in one release, and sums over runs of bins beside the bins.
+// noise, all columns in one release, and sums over runs of bins in addition to the bins.
 package draft

@@ -82,6 +82,8 @@ func TestPersons(t *testing.T) {
 		"rows by a plan of others":  fit(p, asUsers(rows), users()),
 		"persons by a plan of rows": fit(byRow, persons, users()),
 		"two pieces":                pieces(p, a, b),
+		"one piece without a part":  pieces(p, part(a, 1), b),
+		"parts of other numbers":    pieces(p, part(a, 0), records.WithPart(b, 1, 3)),
 		"one part twice":            pieces(p, part(a, 1), part(b, 1)),
 		"two pieces of users":       pieces(byRow, asUsers(rows.Slice(0, 9)), asUsers(rows.Slice(9, 99))),
 	} {

@@ -26,7 +26,7 @@ type settled struct {
 
 const (
 	quantiles    = 65   // of a ranked column, evenly spaced
-	settleDraws  = 2048 // records of every class at which both are worked out
+	settleDraws  = 2048 // records of every class at which both are computed
 	settleRounds = 12   // of fitting shifts
 	settleReach  = 20   // largest shift of a logit
 )

@@ -14,7 +14,10 @@ import (
 // Guarantee: [Config.Event] under the ledger's relation, for all records; every field
 // is public.
 type Config struct {
-	K          int `json:"k"`          // clusters
+	K int `json:"k"` // clusters
+	// Centers is how many centres the iterations move, K or more; 0 stands for K. More of them are
+	// put into K groups in the end, each a cluster, by what was released: see [Model].Groups.
+	Centers    int `json:"centers,omitempty"`
 	Iterations int `json:"iterations"` // each is one release
 	// fraction of a plan's ε for this stage; plans read it, Fit does not
 	Share float64 `json:"share,omitempty"`
@@ -81,6 +84,10 @@ func (c Config) Validate() error {
 	if c.K < 1 || c.K > maxClusters {
 		bad("K", c.K, fmt.Sprintf("an integer in [1, %d]", maxClusters))
 	}
+	if c.Centers != 0 && (c.Centers < c.K || c.Centers > max(maxMerged, c.K)) {
+		bad("Centers", c.Centers,
+			fmt.Sprintf("0 for K, or an integer from K to %d, whose pairs are compared", maxMerged))
+	}
 	if c.Iterations < 1 || c.Iterations > maxIterations {
 		bad("Iterations", c.Iterations, fmt.Sprintf("an integer in [1, %d]", maxIterations))
 	}
@@ -114,16 +121,20 @@ func (c Config) Validate() error {
 	if c.AverageCounts < 0 || c.AverageCounts > max(c.Iterations, 1) {
 		bad("AverageCounts", c.AverageCounts, "a number of iterations up to Iterations")
 	}
-	return errors.Join(append(errs, c.Norm.validate(), c.Init.validate(c.K))...)
+	return errors.Join(append(errs, c.Norm.validate(), c.Init.validate(c.centers()))...)
 }
 
 const (
 	maxClusters   = 1 << 20
 	maxIterations = 1 << 20
+	maxMerged     = 1 << 10
 
 	// maxCoordinates bounds the memory for sums of every cluster: 2 GiB per worker.
 	maxCoordinates = 1 << 28
 )
+
+// centers is how many centres the iterations move.
+func (c Config) centers() int { return max(c.Centers, c.K) }
 
 // isClipNorm keeps clipped float32 rows away from subnormal numbers, to which
 // they would round up by a large part of themselves and beyond the norm.

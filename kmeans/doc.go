@@ -23,4 +23,8 @@
 // [ShrinkToMean] and 20 iterations did best with 400 features and Memory 0.5 at
 // ε ≤ 0.2, without memory at 0.5, and with 800 features at ε = 1. Without
 // [ShrinkToMean] take 200 features, and at ε ≤ 0.2 no more than 5 iterations.
+//
+// For the clusters to be the digits, features matter more than all of that: with rff.Strokes and
+// 25 centres for the ten clusters ([Config].Centers), .3 of ε = 1.74 and 10 iterations gave a
+// clustering accuracy of .91 on MNIST's 60,000 images, where RBF features had .47.
 package kmeans

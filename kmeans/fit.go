@@ -104,8 +104,8 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	}
 	if f.Dim() < 1 {
 		errs = append(errs, param.New("kmeans.Features.Dim", f.Dim(), "a positive integer"))
-	} else if cfg.K > maxCoordinates/f.Dim() {
-		errs = append(errs, &param.Error{Path: "kmeans.Config.K", Value: cfg.K,
+	} else if cfg.centers() > maxCoordinates/f.Dim() {
+		errs = append(errs, &param.Error{Path: "kmeans.Config.K", Value: cfg.centers(),
 			Want: fmt.Sprintf("at most %d coordinates of centres in all", maxCoordinates)})
 	}
 	if cfg.Norm == nil && cfg.ClipNorm == 0 && !isClipNorm(f.NormBound()) {
@@ -170,7 +170,7 @@ func (l *lloyd) run(ctx context.Context, schema records.Schema) (*Model, error) 
 		return nil, err
 	}
 	l.store.setClip(clip)
-	s := start{l.opts.be, l.f, schema, l.cfg.K, clip, l.rng}
+	s := start{l.opts.be, l.f, schema, l.cfg.centers(), clip, l.rng}
 	centers, err := l.cfg.Init.centers(ctx, s)
 	if err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func (l *lloyd) privateNorm(ctx context.Context) (float64, error) {
 }
 
 func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Model, error) {
-	k, dim, rows := l.cfg.K, l.f.Dim(), l.store.rows
+	k, dim, rows := l.cfg.centers(), l.f.Dim(), l.store.rows
 	n := spread(l.relation, s.clip, l.cfg.NoiseMultiplier, l.cfg.countShare(dim))
 	totals := newSums(k, dim, l.opts.be.Workers(), n, l.store.share != nil)
 	near, assigned := newNearest(l.opts.be, k, dim, rows), make([]int32, rows)
@@ -279,11 +279,16 @@ func (p *path) replay(h *History) {
 // model returns the resulting model: the first centres with equal weights if every release was
 // lost.
 func (p *path) model() (*Model, error) {
-	counts := make([]float64, p.l.cfg.K)
+	c := p.l.cfg
+	counts := make([]float64, c.centers())
 	if len(p.counts) > 0 {
-		counts = averaged(p.counts, p.l.cfg.AverageCounts)
+		counts = averaged(p.counts, c.AverageCounts)
 	}
 	m := newModel(p.centers, counts, p.s.clip)
+	if c.centers() > c.K {
+		m.Groups = merge(p.centers, counts, c.K)
+		m.Counts = grouped(counts, m.Groups, c.K)
+	}
 	return m, m.Validate()
 }
 

@@ -16,8 +16,8 @@ type History struct {
 
 // Iteration is what one iteration has released.
 type Iteration struct {
-	Sums   []float64 // of features, K × features
-	Counts []float64 // of records, K
+	Sums   []float64 // of features, centres × features
+	Counts []float64 // of records, one for each centre
 }
 
 func (h *History) add(r released) {
@@ -39,11 +39,12 @@ func (h *History) check(c Config, dim, left int) error {
 	drawn := c.Iterations - left
 	k.OK(len(h.Iterations) <= drawn, path+"Iterations", len(h.Iterations),
 		fmt.Sprintf("at most the %d that were drawn", drawn))
+	n := c.centers()
 	for i, it := range h.Iterations {
-		fits := len(it.Sums) == c.K*dim && len(it.Counts) == c.K
+		fits := len(it.Sums) == n*dim && len(it.Counts) == n
 		k.OK(fits && allFinite(it.Sums) && allFinite(it.Counts), fmt.Sprintf("%sIterations[%d]", path, i),
 			fmt.Sprintf("%d and %d numbers", len(it.Sums), len(it.Counts)),
-			fmt.Sprintf("%d finite sums and %d finite counts", c.K*dim, c.K))
+			fmt.Sprintf("%d finite sums and %d finite counts", n*dim, n))
 	}
 	return k.Err()
 }

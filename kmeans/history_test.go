@@ -25,6 +25,13 @@ func estimated(iterations int) kmeans.Config {
 		Small:         kmeans.SplitLargest, Norm: &kmeans.DPNorm{Max: 9, Bins: 6, NoiseMultiplier: 2}}
 }
 
+// merged is a fit of more centres than clusters.
+func merged(iterations int) kmeans.Config {
+	c := cfgFor(3, iterations)
+	c.K, c.Centers = 2, 3
+	return c
+}
+
 // reserved are the allowances of a fit on a ledger.
 func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmeans.Config) (norm,
 	iterations *mechanism.Allowance) {
@@ -43,7 +50,8 @@ func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmean
 // ends where the whole fit does, noise being the same, and draws no more.
 func TestFitsGoOn(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
-	for name, cfg := range map[string]kmeans.Config{"estimated": estimated(4), "given": cfgFor(3, 4)} {
+	for name, cfg := range map[string]kmeans.Config{"estimated": estimated(4), "given": cfgFor(3, 4),
+		"merged": merged(4)} {
 		fresh := func() context.Context {
 			return entropy.WithTap(context.Background(), &recorder{seed: 6})
 		}

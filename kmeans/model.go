@@ -14,9 +14,13 @@ import (
 // Model is the released result of a fit: centres in feature space and noisy counts. It
 // holds nothing else, so saving, sharing and using it costs no privacy.
 type Model struct {
-	Centers  [][]float32 `json:"centers"`   // K × features
-	Counts   []float64   `json:"counts"`    // noisy: any real numbers
-	ClipNorm float64     `json:"clip_norm"` // features are clipped to it before they are compared
+	Centers [][]float32 `json:"centers"` // centres × features
+	// Counts are the clusters' sizes, one each; noisy: any real numbers.
+	Counts []float64 `json:"counts"`
+	// Groups is the cluster of each centre, where several centres make one ([Config].Centers); nil
+	// where each centre is a cluster.
+	Groups   []int   `json:"groups,omitempty"`
+	ClipNorm float64 `json:"clip_norm"` // features are clipped to it before they are compared
 }
 
 // ErrModel is returned for a model that no fit can have released.
@@ -39,7 +43,10 @@ func (m *Model) K() int {
 	if m == nil {
 		return 0
 	}
-	return len(m.Centers)
+	if m.Groups == nil {
+		return len(m.Centers)
+	}
+	return len(m.Counts)
 }
 
 // Weights returns the clusters' estimated proportions: noisy counts, negative ones
@@ -93,6 +100,7 @@ type assigner struct {
 	f        Features
 	clip     float64
 	near     *nearest
+	groups   []int
 	features device.Matrix
 	squared  []float64
 	factors  []float32
@@ -102,7 +110,8 @@ type assigner struct {
 // at a time; batches may be of any size.
 func (m *Model) Assigner(be device.Backend, f Features, rows int) *Assigner {
 	rows = max(min(rows, maxRows, max(partBytes/(4*f.Dim()), minRows)), 1)
-	a := &assigner{be: be, f: f, clip: m.ClipNorm, near: newNearest(be, m.K(), f.Dim(), rows),
+	a := &assigner{be: be, f: f, clip: m.ClipNorm, groups: m.Groups,
+		near:     newNearest(be, len(m.Centers), f.Dim(), rows),
 		features: be.New(rows, f.Dim()), squared: make([]float64, rows), factors: make([]float32, rows)}
 	a.near.set(m.centers64())
 	return &Assigner{&hiddenAssigner{a}}
@@ -128,6 +137,11 @@ func (a *Assigner) Assign(b device.Batch, dst []int32) {
 		a.be.RowSquaredNorms(squared, part)
 		clipRows(a.be, part, a.clip, squared, a.factors)
 		a.near.assign(part, dst[lo:hi])
+		if a.groups != nil {
+			for i := lo; i < hi; i++ {
+				dst[i] = int32(a.groups[dst[i]])
+			}
+		}
 	}
 }
 
@@ -149,19 +163,34 @@ func (m *Model) Validate() error {
 	if m == nil {
 		m = &Model{}
 	}
-	if len(m.Centers) == 0 || len(m.Counts) != len(m.Centers) || !positive(m.ClipNorm) {
-		return fmt.Errorf("%w: %d centres, %d counts, clip norm %v", ErrModel, len(m.Centers),
-			len(m.Counts), m.ClipNorm)
+	if len(m.Centers) == 0 || len(m.Counts) == 0 || !positive(m.ClipNorm) || !m.grouped() {
+		return fmt.Errorf("%w: %d centres, %d groups, %d counts, clip norm %v", ErrModel,
+			len(m.Centers), len(m.Groups), len(m.Counts), m.ClipNorm)
 	}
 	for i, c := range m.Centers {
 		if len(c) == 0 || len(c) != len(m.Centers[0]) || !finite(c) {
 			return fmt.Errorf("%w: centre %d", ErrModel, i)
 		}
-		if math.IsNaN(m.Counts[i]) || math.IsInf(m.Counts[i], 0) {
+	}
+	for i, n := range m.Counts {
+		if math.IsNaN(n) || math.IsInf(n, 0) {
 			return fmt.Errorf("%w: count %d", ErrModel, i)
 		}
 	}
 	return nil
+}
+
+// grouped reports whether every centre belongs to a cluster.
+func (m *Model) grouped() bool {
+	if m.Groups == nil {
+		return len(m.Counts) == len(m.Centers)
+	}
+	for _, g := range m.Groups {
+		if g < 0 || g >= len(m.Counts) {
+			return false
+		}
+	}
+	return len(m.Groups) == len(m.Centers)
 }
 
 // UnmarshalJSON reads and validates a model.

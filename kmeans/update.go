@@ -34,10 +34,11 @@ type updater struct {
 }
 
 func newUpdater(cfg Config, n noise, dim int, rng *rand.Rand) *updater {
+	k := cfg.centers()
 	return &updater{cfg: cfg, noise: n, dim: dim, rng: rng,
-		total:    released{make([]float64, cfg.K*dim), make([]float64, cfg.K)},
-		weight:   make([]float64, cfg.K),
-		variance: make([]float64, cfg.K),
+		total:    released{make([]float64, k*dim), make([]float64, k)},
+		weight:   make([]float64, k),
+		variance: make([]float64, k),
 	}
 }
 

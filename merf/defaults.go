@@ -20,6 +20,9 @@ const (
 	featuresOfDim = 50       // random features for each coordinate of a record, at most
 	leastFeatures = 200
 	mostSeconds   = 300 // of training
+	imageFeatures = 4000
+	imageSeconds  = 240 // of training a generator of images, which gets better all the while
+	imageSteps    = 10_000
 )
 
 // chosen returns the configuration with its open fields set by the default rules if Nominal
@@ -74,12 +77,16 @@ func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 		}
 	}
 	most := min(defaultFeatures, max(featuresOfDim*s.Dim(), leastFeatures))
+	patches := s.Channels() == 1 && min(s.Height(), s.Width()) >= 8
+	if patches {
+		most = min(most, imageFeatures) // the time of more is better spent on steps
+	}
 	d, why := t.Features(classes, meanNoise, leastFeatures, most),
 		fmt.Sprintf("as many as the noise of a class's mean permits, at most %d", most)
 	if c.Features != 0 {
 		d, why = c.Features, "Features is given"
 	}
-	if s.Channels() == 1 && min(s.Height(), s.Width()) >= 8 { // PatchesFor is for strokes on black
+	if patches {
 		return rff.PatchesFor(d, s.Height(), s.Width()), why
 	}
 	return rff.Rule(d, s.Dim()), why
@@ -101,13 +108,24 @@ func (c *Config) chooseGenerator() {
 		return
 	}
 	usual := g.withDefaults()
-	steps := int(mostSeconds / max(defaults.CostOf(c.stepOperations(usual), 0).Seconds, 1e-9))
-	if steps < usual.Steps {
+	step := max(defaults.CostOf(c.stepOperations(usual), 0).Seconds, 1e-9)
+	if _, convolutions := g.Architecture.(models.ConvDecoder); convolutions {
+		g.Steps = min(max(defaults.Rounded(imageSeconds/step), usual.Steps), imageSteps)
+		c.choices.Add("Generator.Steps", g.Steps, fmt.Sprintf(
+			"what can be done in about %d s, from %d to %d: images get better all the while",
+			imageSeconds, usual.Steps, imageSteps))
+	}
+	steps := int(mostSeconds / step)
+	if steps < max(usual.Steps, g.Steps) {
 		g.Steps = max(steps, 100)
 		c.choices.Add("Generator.Steps", g.Steps,
 			fmt.Sprintf("as many as fit in about %d s", mostSeconds))
 	}
 }
+
+// denseCost is what an operation of a product of large matrices costs, of those that
+// defaults.CostOf counts.
+const denseCost = 0.4
 
 // featureOperations are those of one record's features.
 func (c Config) featureOperations() (operations, dim float64) {
@@ -120,10 +138,8 @@ func (c Config) featureOperations() (operations, dim float64) {
 	switch c.Kernel.(type) {
 	case rff.Pairs:
 		return 2 * dim, dim
-	case rff.Patches:
-		return dim * in, dim
 	}
-	return 2 * dim * in, dim
+	return dim * (denseCost*in + 20), dim // a product of matrices, then cosines and sines
 }
 
 // stepOperations returns the number of operations of a training step.
@@ -136,9 +152,9 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 		network = float64(params) + 200*float64(c.Schema.Dim())
 	}
 	if _, ok := g.Architecture.(models.ConvDecoder); ok {
-		network = 3e6
+		network = 1800 * float64(c.Schema.Dim())
 	}
-	return float64(g.Batch) * (2*features + 6*network)
+	return float64(g.Batch) * (2*features + 3.5*network)
 }
 
 // cost predicts the run's time and memory.
@@ -151,6 +167,9 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 		release = float64(t.Nominal) * columns * columns * 10
 	}
 	classes := float64(classesOf(c.Schema))
-	bytes := dim*classes*28 + float64(g.Batch)*dim*8
+	bytes := dim * classes * 28
+	if _, ok := c.Kernel.(rff.Pairs); !ok { // whose features of a batch are not written down
+		bytes += float64(g.Batch)*dim*8 + dim*float64(c.Schema.Dim())*4
+	}
 	return defaults.CostOf(release+float64(g.Steps)*c.stepOperations(g), bytes)
 }

@@ -154,7 +154,7 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"a huge layer":            {`"hidden":[8]`, `"hidden":[2000000000]`},
 		"many layers":             {`"hidden":[8]`, `"hidden":[8,8]`},
-		"no batch norm":           {`"batch_norm":true`, `"batch_norm":false`},
+		"without batch norm":      {`"batch_norm":true`, `"batch_norm":false`},
 		"huge codes":              {`"latent":2`, `"latent":1000000`},
 		"no codes":                {`"latent":2`, `"latent":0`},
 		"an unknown network":      {`"name":"mlp"`, `"name":"gpt"`},
@@ -269,7 +269,7 @@ func FuzzLoadEmbedding(f *testing.F) {
 	})
 }
 
-// TestPlansAreSaved: a plan read back has the same bill, and one that lies about it is worked out
+// TestPlansAreSaved: a plan read back has the same bill, and one that lies about it is computed
 // again.
 func TestPlansAreSaved(t *testing.T) {
 	systems := synth.Systems{merf.System()}

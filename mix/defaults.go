@@ -11,13 +11,16 @@ import (
 
 // Targets of the default rules; docs/defaults.md has the measurements.
 const (
-	mostRows       = 60_000
-	centersShare   = 0.15
-	imageClip      = 0.32 // of the largest norm: most of an image is dark
-	colourClip     = 0.58 // of the largest norm: √⅓, the root of the mean square of [0,1]
-	deviationClip  = 0.72 // of the clip norm
-	usualItems     = 12   // of a set
-	parametricCost = 200  // operations per feature of each row, of estimates from rows
+	mostRows      = 60_000
+	centersShare  = 0.15
+	imageClip     = 0.32 // of the largest norm: most of an image is dark
+	colourClip    = 0.58 // of the largest norm: √⅓, the root of the mean square of [0,1]
+	deviationClip = 0.72 // of the clip norm
+	usualItems    = 12   // of a set
+	rowCost       = 500  // operations on each feature of each row
+	recordCost    = 37   // operations on each feature of each record in a mixture
+	usualDegree   = 40   // records in a mixture, while the plan has not chosen how many
+	bytesOfValue  = 10   // of a row while it is made
 )
 
 // chosen returns the configuration with its open fields set by the default rules if Nominal
@@ -39,8 +42,11 @@ func (c Config) chosen() (Config, error) {
 	c.chooseNorms()
 	rows, dim := float64(c.Mixtures), float64(c.dim())
 	_, degree := c.Sampling.public()
-	operations := rows * dim * (float64(max(degree, 64))*2 + parametricCost)
-	bytes := rows*dim*4 + dim*dim*8*float64(c.parts())
+	if degree == 0 {
+		degree = usualDegree
+	}
+	operations := rows * dim * (float64(degree)*recordCost + rowCost)
+	bytes := rows * dim * bytesOfValue
 	c.choices.Add("", "", defaults.CostOf(operations, bytes).String())
 	c.Nominal = 0
 	return c, nil

@@ -72,8 +72,8 @@ func (s spectrum) factor() *mat.Dense {
 	return f
 }
 
-// beside is a factor of this covariance plus the other's in the directions that this one does not
-// hold.
+// beside returns a factor of this covariance plus the other's in the directions that this one
+// does not hold.
 func (s spectrum) beside(o spectrum, dim int) *mat.Dense {
 	own, rest := s.factor(), o.factor()
 	switch {

@@ -25,7 +25,7 @@ type walk struct {
 	copies device.Matrix // a delta or an input, scaled
 	blocks []device.Matrix
 	fixed  []device.FixedBlock
-	one    device.Params // a record's own gradient, where blocks are told apart
+	one    device.Params // a record's own gradient, if blocks are distinguished
 	na, nd []float64
 	np     []float64
 	host   []float32 // factors of rows on their way to the device

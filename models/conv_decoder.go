@@ -295,7 +295,8 @@ func (n *decoder) norms() []*batchNorm {
 
 var errState = errors.New("models: not the state of this decoder")
 
-// AppendState appends batch norm's running averages, which Generate needs beside the parameters.
+// AppendState appends batch norm's running averages, which Generate needs in addition to the
+// parameters.
 func (n *decoder) AppendState(dst []byte) []byte {
 	for _, b := range n.norms() {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(b.batches))

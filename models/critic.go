@@ -209,7 +209,7 @@ func (n *critic) Bind(p device.Params) {
 	n.chain.bind(p, 0)
 }
 
-// label is the class of row i, -1 for a label that is none, and whether the row has a score at all.
+// label returns the class of row i, -1 for an invalid label, and whether the row has a score.
 func (n *critic) label(labels []int32, i int) (int, bool) {
 	if n.classes == 0 {
 		return -1, true

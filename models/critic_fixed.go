@@ -97,7 +97,7 @@ func (p *pairs) within(x, delta device.Matrix, weights []float32, share int,
 	return p.fewer
 }
 
-// fixedWeights works out the gradient of a record, of all its parts together, before it adds it.
+// fixedWeights computes the gradient of a record, of all its parts together, before it adds it.
 func (u *convUnit) fixedWeights(be device.FixedSummer, p *pairs, x, delta device.Matrix,
 	weights []float32, dst device.FixedBlock) {
 	chunk := max(chunkRows(u.window)/p.parts, 1)

@@ -68,7 +68,7 @@ func fixedForm(be device.Backend, form FixedForm) FixedForm {
 }
 
 // oneTerm is the form of dense layers, of which each element has one product a record, and of
-// layers whose gradients are worked out record by record.
+// layers whose gradients are computed record by record.
 var oneTerm = FixedForm{Terms: 1, Reach: 1}
 
 // within is the weight, or a smaller one with which terms of that size stay within limit: it scales
@@ -185,7 +185,7 @@ func (w *walk) odd(be device.FixedSummer, m device.Matrix, weights []float32) de
 	return c
 }
 
-// addFixed works out a record's gradient first: at its places there may be much that cancels.
+// addFixed computes a record's gradient first: at its places there may be much that cancels.
 func (u *convUnit) addFixed(be device.FixedSummer, w *walk, x, delta device.Matrix,
 	weights []float32, blocks []device.FixedBlock) {
 	places := u.window.Places()

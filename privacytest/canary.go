@@ -35,7 +35,7 @@ type Canary[M any] struct {
 	Trainings      int     // with the canary and without it, each on average; 1000 if zero
 
 	// Event is what the training costs, under Relation. It only sharpens the curve
-	// that results are drawn beside; without it that of (Epsilon, Delta) is drawn.
+	// drawn next to the results; without it that of (Epsilon, Delta) is drawn.
 	Event    accountant.Event
 	Relation accountant.Relation
 }

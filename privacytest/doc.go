@@ -12,8 +12,8 @@
 //   - [Claim] draws from a black box on two neighbours and tries to refute a claimed
 //     (ε, δ), with a stated probability of a false alarm. It finds wrong noise.
 //   - [Canary] and [OneRun] audit whole trainings, from records to what is released: many
-//     trainings with one canary, or one training with many. They draw what could
-//     be shown beside what the accountant allows.
+//     trainings with one canary, or one training with many. They draw what was
+//     shown next to what the accountant permits.
 //
 // [Neighbours] supplies worst-case neighbouring data sets and [Fuzz] searches for worse ones,
 // [GoodnessOfFit] tests samplers, and [Seeded] makes a run repeatable. A run under Seeded or Replay

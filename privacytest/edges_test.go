@@ -51,8 +51,11 @@ func replayAtEdges(t *testing.T, most int) {
 			t.Run(c.name+" "+r.String(), func(t *testing.T) {
 				s := c.schema.ByPerson(most)
 				run := c.fit(s, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r})
-				for i, p := range privacytest.Edges(t, s, r, 1) {
-					if !auditing() && i != turn%9 {
+				pairs := privacytest.Edges(t, s, r, 1)
+				for i, p := range pairs {
+					// Of persons the last place always: shares are those of rows in later chunks.
+					deep := most > 0 && i == len(pairs)-1
+					if !auditing() && !deep && i != turn%len(pairs) {
 						continue
 					}
 					privacytest.Replay[records.Data]{Run: run,

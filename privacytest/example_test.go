@@ -135,7 +135,7 @@ func ExampleGoodnessOfFit() {
 		FalseAlarm: 1e-9,
 	}.CheckWithPower(t)
 	fmt.Println("normal, and ×0.7 and ×1.3 are told apart")
-	// Output: normal, and ×0.7 and ×1.3 are told apart
+	// Output: normal, and ×0.7 and ×1.3 are distinguished
 }
 
 func ExampleOneRun() {

@@ -33,7 +33,7 @@ type Audit struct {
 	Guesses int
 }
 
-// String draws the result beside the number of guesses.
+// String returns the result and the number of guesses.
 func (a Audit) String() string {
 	return fmt.Sprintf("%d of %d canaries guessed: ε ≥ %.4g", a.Correct, a.Guesses, a.Epsilon)
 }

@@ -128,7 +128,7 @@ func (d *defects) labels(labels []int32, base int, s Schema) {
 	}
 }
 
-// checkEncoded tests what data of a foreign type hands out, which should be in
+// checkEncoded tests what data of a user-defined type return, which should be in
 // the schema already.
 func checkEncoded(d Data) error {
 	const chunk = 1024

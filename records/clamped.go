@@ -72,7 +72,7 @@ func Failed(d Data) bool {
 	return false
 }
 
-// clamped moves what a user-defined type hands out into its schema.
+// clamped clamps what a user-defined type returns into its schema.
 type clamped struct {
 	data   Data
 	schema Schema

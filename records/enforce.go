@@ -132,8 +132,10 @@ func (e *Enforcer) Keep(d Data, most int) (Data, error) {
 	return w.frame.Take(rows), nil
 }
 
-// Kept and Tried are how many records were kept so far, and of how many.
-func (e *Enforcer) Kept() int  { return e.kept }
+// Kept returns the number of records kept so far.
+func (e *Enforcer) Kept() int { return e.kept }
+
+// Tried returns the number of records tried so far.
 func (e *Enforcer) Tried() int { return e.tried }
 
 // Acceptance is how many of the records that were tried met each constraint, in their order.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
@@ -158,4 +159,57 @@ func ExampleDecodeFlat() {
 	// Output:
 	// 30 self <nil>
 	// 60 none <nil>
+}
+
+// A table of visits: identifiers are made anew, moments are on a grid of a second, and what is
+// generated leaves no patient before they arrive.
+func ExampleSchema_WithConstraints() {
+	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	to := from.AddDate(1, 0, 0)
+	schema, err := records.NewSchema(
+		records.Identifier("visit", records.Pattern("V-####")),
+		records.Datetime("arrived", from, to, time.Second).WithParts(records.WeekdayPart),
+		records.Datetime("left", from, to, time.Second).WithMissing(),
+		records.Duration("treated", 0, 12*time.Hour, time.Minute),
+		records.Hashed("drug", 500, "aspirin"),
+		records.Categorical("ward", "A", "B", "C"),
+		records.Categorical("floor", "1", "2"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	schema = schema.WithConstraints(
+		records.Ascending("arrived", "left"),
+		records.Determines([]string{"ward", "floor"}, []string{"A", "1"}))
+	for _, c := range schema.Columns() {
+		fmt.Println(c)
+	}
+	fmt.Println(schema.Constraints())
+	// Output:
+	// visit: identifier pattern:V-####
+	// arrived: datetime [2026-01-01T00:00:00Z, 2027-01-01T00:00:00Z] by 1s, weekday
+	// left: datetime [2026-01-01T00:00:00Z, 2027-01-01T00:00:00Z] by 1s, may be missing
+	// treated: duration [0s, 12h0m0s] by 1m0s
+	// drug: hashed into 500 buckets
+	// ward: categorical ["A" "B" "C"]
+	// floor: categorical ["1" "2"]
+	// [arrived <= left ward determines floor]
+}
+
+// Orders of which a customer may have many: at most two of each are read, and a guarantee protects
+// the customer.
+func ExampleGroupBy() {
+	orders, err := records.FromFlat(records.Interval(1, 0, 100), []float32{20, 30, 5, 80, 90})
+	if err != nil {
+		panic(err)
+	}
+	customers, err := records.GroupBy(orders, []string{"ann", "ann", "bob", "ann", "ann"}, 2)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(customers.Schema())
+	fmt.Println(customers.Len(), "of unit", customers.Unit(), "with", customers.Rows().Len(), "rows")
+	// Output:
+	// vectors of 1 in [0, 100], at most 2 a person
+	// 2 of unit user with 3 rows
 }

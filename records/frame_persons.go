@@ -8,13 +8,13 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ReadPersons reads a table of which a person may have several rows, as [CSV.ReadFrame] does, and
-// groups them by the person named in a column of the file that is none of the schema's, or an
-// [Identifier] of it: see [GroupBy]. The person's name is the text of that column without blanks
-// around it, byte by byte. Names are forgotten when the file has been read.
+// ReadPersons reads a table with several rows per person, as [CSV.ReadFrame] does, and groups
+// them by the person named in a column of the file that is not in the schema, or that is an
+// [Identifier] of it; see [GroupBy]. The person's name is the text of that column without
+// surrounding blanks, byte by byte. Names are discarded after reading.
 //
-// A line that cannot be read as a record, and one without a name, is left out: it can be counted as
-// no person's, and a record of unknown content would be one of another person.
+// A line that cannot be read as a record, or has no name, is left out: it belongs to no known
+// person, and a record of unknown content would count as another person.
 //
 // Errors: those of ReadFrame and GroupBy; *[param.Error] where the person's column is one of the
 // schema's; [ErrFormat] where the file does not name it.

@@ -110,7 +110,7 @@ func (v Visits) scan(lines *csvLines, g *grouping) error {
 type grouping struct {
 	in        *input
 	dim       uint64
-	perPerson int // values that a person takes beside the items
+	perPerson int // values stored per person in addition to the items
 	index     map[string]uint32
 	visits    []uint64 // person and item, of which 32 bits each
 }
@@ -179,7 +179,7 @@ func (g *grouping) compact() {
 	g.visits = slices.Compact(g.visits)
 }
 
-// each hands out the items of every person, ascending; they are valid during the call.
+// each calls emit with the items of every person, ascending; they are valid during the call.
 func (g *grouping) each(emit func(items []uint32)) {
 	g.compact()
 	var items []uint32

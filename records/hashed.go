@@ -9,8 +9,8 @@ import (
 
 // Hashed is a column of texts of which there are too many to declare: each falls into one of some
 // public buckets, by a fixed function of the text alone, and is that bucket from then on, encoded
-// one-hot. Texts are told apart as far as their buckets are: with b buckets two texts are the same
-// with probability 1/b.
+// one-hot. Texts are distinguished as far as their buckets are: with b buckets two texts are the
+// same with probability 1/b.
 //
 // A bucket's name, which is what generated records hold, is the first of the known texts that fall
 // into it, or "bucket-17". Known texts are declared, like levels; there may be any number of them.

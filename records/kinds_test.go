@@ -284,6 +284,17 @@ func TestIdentifiersAreFreshAndNeverRead(t *testing.T) {
 	if text := string(read.AppendJSON(nil, 0)); text != `{"u":null,"x":0.5,"n":null,"p":null}` {
 		t.Errorf("read: %s", text)
 	}
+	const object = `{"u":3,"x":0.5,"n":4,"p":"5"}`
+	nine := records.Values{Numbers: []float64{9}}
+	for _, f := range []*records.Frame{must(records.FromValues(s, []any{1, 0.5, 7.0, uint8(3)}))(t),
+		must(records.JSONLines{}.ReadFrame(strings.NewReader(object), s))(t),
+		must(records.FromColumns(s, nine, nine, nine, nine))(t)} {
+		for _, j := range []int{0, 2, 3} {
+			if f.Value(0, j) != "" {
+				t.Errorf("identifier %d is read as %q", j, f.Value(0, j))
+			}
+		}
+	}
 	const n = 30_000
 	flat := make([]float32, n)
 	seen := [3]map[string]bool{{}, {}, {}}
@@ -433,6 +444,25 @@ func TestCheckTellsWhatIsOddAboutTimes(t *testing.T) {
 		for j := range 3 {
 			if !odd.Stray(i, j) || fine.Stray(0, j) {
 				t.Errorf("row %d, column %d", i, j)
+			}
+		}
+	}
+}
+
+// TestMomentsOutsideTheBoundsAreEncodedInside: below, above, and what is none.
+func TestMomentsOutsideTheBoundsAreEncodedInside(t *testing.T) {
+	from := at("2024-01-01T00:00:00Z")
+	s := must(records.NewSchema(records.Datetime("d", from, from.AddDate(0, 0, 3), 24*time.Hour),
+		records.Duration("l", 0, 3*time.Second, time.Second),
+		records.Integer("n", 1<<60, 1<<60+3)))(t)
+	for _, row := range [][]any{{"1999-01-01", -time.Hour, 0}, {"2050-01-01", time.Hour, 1<<62 + 5},
+		{"x", "x", "x"}, {nil, nil, nil}} {
+		encoded := must(records.FromValues(s, row))(t).Row(nil, 0)
+		validRow(t, s, encoded)
+		for j := range row {
+			if want := float32(0); row[0] == "2050-01-01" && encoded[j] != 1 ||
+				row[0] != "2050-01-01" && encoded[j] != want {
+				t.Errorf("%v is encoded as %v", row[j], encoded[j])
 			}
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // not, so the data may be larger than memory. It is immutable and safe for
 // concurrent use until it is closed.
 //
-// Whatever bytes the file holds, what is handed out lies in the schema: items
+// Whatever bytes the file holds, the records returned are in the schema: items
 // outside the universe are dropped, repetitions too, the order is restored, and of a
 // row that claims more than the schema's largest size only that many are read. Nothing
 // of this fails, since by then an error would depend on a record; [Check] is the

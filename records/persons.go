@@ -11,15 +11,15 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Persons are rows grouped by the person they belong to, so that a guarantee protects all that one
-// person contributes, however many rows that is: see [GroupBy].
+// Persons holds rows grouped by person, so that a guarantee protects all that one person
+// contributes, however many rows; see [GroupBy].
 //
-// A private algorithm that knows of persons samples them, clips what all rows of a person add as
-// one vector, and lets the rows of a person count for one record together: it reads them by
-// [RowsOf] or by [Persons.Rows] and [Persons.Span].
+// A private algorithm that supports persons samples them, clips the contribution of all rows of
+// a person as one vector, and lets the rows of a person together count as one record: it reads
+// them by [RowsOf] or by [Persons.Rows] and [Persons.Span].
 //
-// As [Data], a person is one record, its first row that is kept. So an algorithm that knows nothing
-// of persons protects them all the same, though it reads one row of each.
+// As [Data], a person is one record: the first kept row. An algorithm without support for persons
+// therefore protects them too, but reads only one row of each.
 //
 // Units: Len is the number of persons, and the unit is [UnitUser].
 type Persons struct{ *personsRef }
@@ -34,9 +34,9 @@ type personsRows struct {
 	schema Schema
 }
 
-// Key is what names a person. Two keys that differ in any bit are two persons: spellings of one
-// name must be made equal before. Floating-point numbers are no keys, since one that is not a
-// number differs from itself.
+// Key is the type of keys that name persons. Two keys that differ in any bit are two persons,
+// so spellings of one name must be unified before. Floating-point numbers are not keys, since
+// NaN differs from itself.
 type Key interface {
 	~string | ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
@@ -44,8 +44,9 @@ type Key interface {
 // MostRows is the largest number of rows that can be kept of a person.
 const MostRows = 1 << 12
 
-// GroupBy groups rows by their persons' keys, one a row, and keeps at most so many rows of each
-// person. Persons come in the order of their first rows, and so do the rows of each.
+// GroupBy groups rows by their persons' keys, one per row, and keeps a bounded number of rows
+// of each person, given by most. Persons are in the order of their first rows, and the rows of
+// each are in their original order.
 //
 // Of a person with more rows, those are kept whose positions among the person's own rows have the
 // smallest values under a hash that is fixed and public, and keyed by how many rows the person has.
@@ -164,9 +165,9 @@ func copyRows(d Data, rows []int32) (Data, error) {
 	return copyRows(whole, rows)
 }
 
-// Shares are what each row counts: nil where every row is a record and counts 1, and never nil of
-// persons, even where there are none. The shares of a
-// person's rows add up to 1 exactly, and each is a multiple of [ShareStep].
+// Shares are the weights of rows: nil if every row is a record of weight 1, and never nil for
+// persons, even without rows. The shares of a person's rows add up to 1 exactly, and each is a
+// multiple of [ShareStep].
 type Shares []float32
 
 // ShareStep divides every share. A float32 number holds shares exactly, and so does their sum.
@@ -189,8 +190,8 @@ func appendShares(dst Shares, n int) Shares {
 	return dst
 }
 
-// RowsOf are the rows that data consist of and what each counts: all rows of all persons for
-// [Persons], and for other data these themselves, each record counting 1.
+// RowsOf returns the rows of data and their weights: all rows of all persons for [Persons],
+// and other data unchanged, each record with weight 1.
 //
 // A sum over all rows of each row's own contribution times its share changes between neighbours, of
 // which one person comes, goes or is replaced, by no more than the same sum over records does
@@ -235,7 +236,8 @@ func (p *Persons) Len() int {
 // Unit is UnitUser.
 func (p *Persons) Unit() string { return UnitUser }
 
-// Rows are the rows of all persons, person after person. They are not what a guarantee protects.
+// Rows returns the rows of all persons, person by person. A guarantee protects persons, not
+// these rows.
 func (p *Persons) Rows() Data { return p.rows }
 
 // Span is where a person's rows are among all: lo … hi-1. Every person has a row.

@@ -226,7 +226,8 @@ func roundUp(x float64) float64 {
 //
 // How many rows a person has ([Schema.ByPerson]) does not count, since the rows are the same: see
 // [CheckPersons].
-// The texts by which files name the levels of a table ([Column.WithAlias]) do not count.
+// The texts by which files name the levels of a table ([Column.WithAlias]) do not count, and
+// neither do constraints on generated records ([Schema.WithConstraints]).
 func (s Schema) Equal(o Schema) bool {
 	a, b := s, o
 	a.classes, b.classes = nil, nil

@@ -6,8 +6,9 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ByPerson returns the schema of persons who have at most so many rows of this schema each: that of
-// [Persons]. A plan made for it samples and clips persons. 0 is the schema of the rows themselves.
+// ByPerson returns the schema of persons with at most the given number of rows of this schema each:
+// that of [Persons]. A plan made for it samples and clips persons. 0 is the schema of the rows
+// themselves.
 //
 // What is generated from it are rows, not persons.
 func (s Schema) ByPerson(most int) Schema {

@@ -38,8 +38,8 @@ func (s Schema) blockShift() uint {
 	return uint(min(blockShift, bits.Len64(math.MaxUint32/most)-1))
 }
 
-// setValues is what a set takes beside its items, in numbers of a set: its offset, and its part of
-// what a block takes.
+// setValues is the storage of a set in addition to its items, in numbers of a set: its offset, and
+// its part of what a block takes.
 func (s Schema) setValues() int { return 1 + 16>>s.blockShift() }
 
 // at finds a row: its block and where in it.

@@ -42,7 +42,7 @@ func tooManyRows(rows int) error {
 	return nil
 }
 
-// scanTransactions hands out the raw items of each line; a row is valid during the call.
+// scanTransactions yields the raw items of each line; a row is valid during the call.
 func scanTransactions(r io.Reader, s Schema, limits Limits, each func(row []uint32) error) error {
 	if err := unlabelledSets(s); err != nil {
 		return err

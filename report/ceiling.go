@@ -76,7 +76,7 @@ func (m *maker) noise(out *Ceiling) error {
 	n := float64(0)
 	switch {
 	case m.in.Real != nil:
-		n = float64(m.in.Real.Len())
+		n = float64(m.units)
 	case m.in.Fidelity != nil:
 		n = m.in.Fidelity.Records
 	}

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"time"
+
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // narrow is the width of a figure: that of a small screen.
@@ -53,7 +56,7 @@ func billChart(r *Report) template.HTML {
 // columnChart draws one column.
 func columnChart(c Column) template.HTML {
 	if c.Number {
-		return histogram(c.Name, c.Bars, c.Missing)
+		return histogram(c.Name, c.Bars, c.Missing, axisOf(c.Kind))
 	}
 	bars := c.Bars
 	if c.Missing != nil {
@@ -65,14 +68,14 @@ func columnChart(c Column) template.HTML {
 // barsChart draws bars of sets.
 func barsChart(bars []Bar) template.HTML {
 	if len(bars) > 0 && !bars[0].From.IsNone() {
-		return histogram("number of items", bars, nil)
+		return histogram("number of items", bars, nil, short)
 	}
 	return levels("items", bars)
 }
 
 // levels draws a pair of bars for every level.
 func levels(name string, bars []Bar) template.HTML {
-	const rowHeight, left, right = 31, 128, 44
+	const rowHeight, left, right = 31, 150, 44
 	d := &drawing{w: narrow, h: float64(len(bars)*rowHeight + 4),
 		name: "shares of the levels of " + name}
 	top := Number(0)
@@ -83,7 +86,7 @@ func levels(name string, bars []Bar) template.HTML {
 	for i, b := range bars {
 		y := float64(i * rowHeight)
 		d.add(`<g><title>%s</title>`, esc(b.Label))
-		d.text(left-6, y+18, "end", "", cut(b.Label, 18))
+		d.text(left-6, y+18, "end", "", cut(b.Label, 21))
 		d.add(`</g>`)
 		if !b.Real.IsNone() {
 			w := float64(b.Real) * scale
@@ -108,7 +111,8 @@ func larger(a, b Number) Number {
 }
 
 // histogram draws bins as wide as each other: real ones filled, synthetic ones as an outline.
-func histogram(name string, bars []Bar, missing *Bar) template.HTML {
+func histogram(name string, bars []Bar, missing *Bar,
+	write func(Number) string) template.HTML {
 	const left, top, bottom, height = 34, 8, 20, 172
 	d := &drawing{w: narrow, h: height, name: "histogram of " + name}
 	width := float64(narrow - left - 4)
@@ -134,7 +138,7 @@ func histogram(name string, bars []Bar, missing *Bar) template.HTML {
 	var xs, ys []float64
 	for i, b := range bars {
 		x := left + float64(i)*step
-		title := fmt.Sprintf("%s to %s: ", short(b.From), short(b.To))
+		title := fmt.Sprintf("%s to %s: ", write(b.From), write(b.To))
 		if !b.Real.IsNone() {
 			d.bar(x+0.5, at(b.Real), step-1, base-at(b.Real), "real", title+"real "+percent(b.Real)+
 				", synthetic "+percent(b.Synthetic))
@@ -146,9 +150,9 @@ func histogram(name string, bars []Bar, missing *Bar) template.HTML {
 	}
 	d.path(xs, ys, "lfake", "synthetic records")
 	if n := len(bars); n > 0 {
-		d.text(left, height-5, "start", "tick", short(bars[0].From))
-		d.text(left+width/2, height-5, "middle", "tick", short(middle(bars)))
-		d.text(left+width, height-5, "end", "tick", short(bars[n-1].To))
+		d.text(left, height-5, "start", "tick", write(bars[0].From))
+		d.text(left+width/2, height-5, "middle", "tick", write(middle(bars)))
+		d.text(left+width, height-5, "end", "tick", write(bars[n-1].To))
 	}
 	if missing != nil {
 		x := left + width + 26
@@ -161,6 +165,21 @@ func histogram(name string, bars []Bar, missing *Bar) template.HTML {
 		d.text(x+14, height-5, "middle", "tick", "missing")
 	}
 	return d.html()
+}
+
+// axisOf is how the numbers of a kind of column are written on an axis.
+func axisOf(kind string) func(Number) string {
+	switch kind {
+	case records.DatetimeColumn.String():
+		return func(v Number) string {
+			return time.Unix(int64(v), 0).UTC().Format(time.DateOnly)
+		}
+	case records.DurationColumn.String():
+		return func(v Number) string {
+			return time.Duration(float64(v) * float64(time.Second)).Round(time.Second).String()
+		}
+	}
+	return short
 }
 
 // middle is the number at the middle of an axis.

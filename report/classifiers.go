@@ -17,6 +17,9 @@ func (m *maker) classifiers(context.Context) error {
 	case s.Classes() < 2:
 		m.omit("classifiers", "the records have no classes")
 		return nil
+	case len(m.set.Methods) == 0:
+		m.omit("classifiers", "none were asked for")
+		return nil
 	case m.in.HeldOut == nil:
 		m.omit("classifiers", "they are tested on held-out real records, and none were given")
 		return nil

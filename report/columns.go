@@ -14,7 +14,7 @@ const (
 	mostColumns = 200
 )
 
-// columns puts each column beside itself.
+// columns compares each column with itself.
 func (m *maker) columns(context.Context) error {
 	if !m.tabular() {
 		return nil

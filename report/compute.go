@@ -20,20 +20,30 @@ type maker struct {
 	out *Report
 
 	guarantee *accountant.Guarantee // nil for none
+	units     int                   // real ones that the guarantee protects: records or persons
 	// tables of the records that are compared; nil for records without columns
 	real, held, fake *tabular.Table
 }
 
 // Compute computes a report from the real records.
 //
-// Errors: *[param.Error], joined, for settings and inputs that make no sense and records of
-// different schemas; ctx.Err().
-// Guarantee: none; see the package.
+// Errors: *[param.Error], joined, for invalid settings and inputs, and records of different
+// schemas; ctx.Err(). Guarantee: none; see the package.
 func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
+	units, byPerson := 0, false
+	if in.Real != nil {
+		_, byPerson = records.AsPersons(in.Real)
+		units = in.Real.Len()
+		in.Real, _ = records.RowsOf(in.Real)
+	}
+	if in.HeldOut != nil {
+		in.HeldOut, _ = records.RowsOf(in.HeldOut)
+	}
 	m, err := begin(ctx, in, s)
 	if err != nil {
 		return nil, err
 	}
+	m.units = units
 	if in.Real == nil || in.Real.Len() < 2 {
 		return nil, param.New("report.Input.Real", nil, "at least two real records")
 	}
@@ -42,14 +52,18 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 	}
 	m.out.Caveat = Caveat
 	m.sizes()
+	if byPerson {
+		m.out.Sizes.Sampling = append(m.out.Sizes.Sampling, fmt.Sprintf("The real records are the rows "+
+			"of %d persons. Rows are compared, whoever they belong to.", units))
+	}
 	return m.make(ctx, m.quality, m.threeWay, m.sets, m.images, m.classifiers, m.ceiling,
 		m.propensity, m.queries, m.risk)
 }
 
 // Released makes a report of released numbers alone: the guarantee, the bill, the synthetic
-// records' own columns, and what a fidelity.Plan released. It reads no real records, and refuses an
-// input that holds some, so that a mistake shows; a second release too, since the guarantee on the
-// page does not pay for it. Its JSON form and its page may be published.
+// records' own columns, and what a fidelity.Plan released. It reads no real records; an input that
+// holds some is an error, and so is a second release, which the guarantee on the page does not
+// cover. Its JSON form and its page may be published.
 //
 // Errors: *[param.Error], joined; ctx.Err().
 // Guarantee: post-processing of in.Generator, or in.Synthetic, and in.Fidelity.
@@ -123,7 +137,7 @@ func (m *maker) title() {
 	}
 }
 
-// alike refuses records of different schemas.
+// alike returns an error for records of different schemas.
 func (m *maker) alike() error {
 	var errs []error
 	for _, d := range []struct {
@@ -186,7 +200,7 @@ func (m *maker) omit(section, reason string) {
 	m.out.Omitted = append(m.out.Omitted, Omission{section, reason})
 }
 
-// sizes says how many records there are and are looked at.
+// sizes records how many records there are and how many are compared.
 func (m *maker) sizes() {
 	s := &m.out.Sizes
 	s.Synthetic = m.in.Synthetic.Len()

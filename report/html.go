@@ -38,8 +38,8 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"propensityChart": propensityChart, "riskChart": riskChart,
 }).Parse(pageText))
 
-// WriteHTML writes the report as one page without scripts, which needs no other file. It is drawn
-// for screens of 400 pixels and wider, light and dark, and for paper.
+// WriteHTML writes the report as one page without scripts, which needs no other file. It suits
+// screens of 400 pixels and wider, light and dark, and paper.
 //
 // Errors: the writer's.
 func (r *Report) WriteHTML(w io.Writer) error {

@@ -12,12 +12,12 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Input is what a report is about. Real is needed, and Synthetic or Generator; whatever else is
-// missing leaves its sections out, and the report says which and why.
+// Input is the subject of a report. Real is required, and Synthetic or Generator; other missing
+// inputs leave out sections, and the report says which and why.
 type Input struct {
-	Title string // nothing for the system and the schema
+	Title string // empty for the system and the schema
 
-	// Generator is what made the synthetic records; nil where only the records are there.
+	// Generator made the synthetic records; nil if only the records are available.
 	Generator *synth.Generator
 	// Guarantee is what is promised about Real; nil for the generator's.
 	Guarantee *accountant.Guarantee
@@ -25,19 +25,19 @@ type Input struct {
 	Plan synth.Plan
 
 	Real    records.Data // those the generator was trained on
-	HeldOut records.Data // real ones that it was not trained on: the yardstick of every score
-	// Synthetic are records of the generator; nil has as many drawn as there are real ones, at most
+	HeldOut records.Data // real ones that it was not trained on: the reference of every score
+	// Synthetic are records of the generator; nil draws as many as there are real ones, at most
 	// Settings.Synthetic.
 	Synthetic records.Data
-	// Second are records of a second, independent release of the same real records, which has to be
-	// paid for beside the first; nil leaves out how far two releases lie apart in fact.
+	// Second are records of a second, independent release of the same real records, which must be
+	// paid for in addition to the first; nil leaves out the actual distance of two releases.
 	Second records.Data
 
 	// Fidelity is what a fidelity.Plan released; nil for nothing.
 	Fidelity *fidelity.Released
 }
 
-// Settings say how much is looked at. The zero value is ready to use.
+// Settings bound the amount of data that is compared. The zero value is ready to use.
 type Settings struct {
 	Rows      int // records of each kind that are compared, drawn at random; 0 for 50,000
 	Synthetic int // records drawn of the generator at most; 0 for 50,000
@@ -51,7 +51,7 @@ type Settings struct {
 	Groups  int // groups of three columns, drawn at random; 0 for 200
 	// Methods are trained on synthetic and on real records; nil for logistic regression, a random
 	// forest, and gradient boosting or, for records of more than 200 coordinates, a multilayer
-	// perceptron.
+	// perceptron; an empty list for none.
 	Methods []classify.Method
 	Seed    uint64 // of draws of records, groups and queries
 }
@@ -88,7 +88,7 @@ func (s Settings) withDefaults(coordinates int) Settings {
 	return s
 }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (s Settings) Validate() error {
@@ -102,7 +102,7 @@ func (s Settings) Validate() error {
 		{"Groups", s.Groups, 1 << 20}} {
 		if f.value < 0 || f.value > f.most {
 			errs = append(errs, param.New("report.Settings."+f.name, f.value,
-				"a positive number that memory has room for, or 0 for the default"))
+				"a positive number that fits into memory, or 0 for the default"))
 		}
 	}
 	for _, m := range s.Methods {

@@ -59,8 +59,11 @@ func words(g accountant.Guarantee, guess float64) []string {
 		out = append(out, "The promise protects each record, that is one row of the data. A person who "+
 			"contributed several rows is protected less: the more rows, the less.")
 	default:
-		out = append(out, fmt.Sprintf("The promise protects each %s with everything that it "+
-			"contributed.", unit))
+		text := fmt.Sprintf("The promise protects each %s with everything that it contributed", unit)
+		if g.RowsPerUnit > 0 {
+			text += fmt.Sprintf(": at most %d rows of each were used", g.RowsPerUnit)
+		}
+		out = append(out, text+".")
 	}
 	out = append(out, "The promise holds for the synthetic records, for the generator that makes them, "+
 		"and for everything that is computed from these alone, however often, by anybody and for "+

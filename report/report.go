@@ -16,14 +16,14 @@ const Version = 1
 const Caveat = "Not private. This report was computed from the real records without noise: no ε " +
 	"covers its figures. Show it only to people who may see the records themselves."
 
-// A Report is everything the page shows. [Report.WriteHTML] draws it; its JSON form holds the same
-// numbers.
+// A Report holds everything that the page shows. [Report.WriteHTML] draws it; its JSON form holds
+// the same numbers.
 type Report struct {
 	Version int    `json:"version"`
 	Title   string `json:"title"`
 	System  string `json:"system"`
 	Schema  string `json:"schema"` // in words
-	// Public says that every number was released, so that the report may be published.
+	// Public means that every number was released, so that the report may be published.
 	Public bool   `json:"public"`
 	Caveat string `json:"caveat,omitempty"` // empty where Public
 
@@ -48,8 +48,8 @@ type Report struct {
 type Promise struct {
 	Words   []string              `json:"words"` // sentences for a person without mathematics
 	Auditor *accountant.Guarantee `json:"auditor,omitempty"`
-	// Attack is what the promise allows the best attacker on one record: how often membership is
-	// guessed rightly at most, where a coin is right half of the time.
+	// Attack is the highest accuracy at which membership of one record can be guessed under the
+	// promise; guessing at random has ½.
 	Attack Number `json:"best_guess"`
 }
 
@@ -63,31 +63,31 @@ type BillLine struct {
 	Epsilon Number `json:"epsilon_alone"`
 }
 
-// Sizes are how many records there were and how many were looked at.
+// Sizes are the numbers of records available and compared.
 type Sizes struct {
 	Real      int `json:"real,omitempty"`
 	HeldOut   int `json:"held_out,omitempty"`
 	Synthetic int `json:"synthetic"`
 	Compared  int `json:"compared,omitempty"` // of each kind
 	Trained   int `json:"trained,omitempty"`  // of each kind, by classifiers
-	// Sampling says where not all records were looked at.
+	// Sampling states where not all records were compared.
 	Sampling []string `json:"sampling,omitempty"`
 }
 
-// Omission is a section that is not there.
+// Omission is a section that was left out.
 type Omission struct {
 	Section string `json:"section"`
 	Reason  string `json:"reason"`
 }
 
-// Beside is one measure of synthetic records against the real ones, and the same of held-out real
-// records, the best one can hope for; null without them.
+// Beside is one measure of synthetic records against the real ones, and of held-out real records,
+// the best possible value; null without them.
 type Beside struct {
 	Synthetic Number `json:"synthetic"`
 	HeldOut   Number `json:"held_out"`
 }
 
-// Column is one column, real beside synthetic. Shares are of all records of their kind, missing
+// Column is one column, real and synthetic. Shares are of all records of their kind, missing
 // ones included.
 type Column struct {
 	Name   string `json:"name"`
@@ -109,11 +109,11 @@ type Bar struct {
 	Synthetic Number `json:"synthetic"`
 }
 
-// Number is a float64 that JSON writes as null where it is none, and as the text "+Inf" or "-Inf"
-// where it is infinite.
+// Number is a float64 that JSON writes as null if it is NaN, and as the text "+Inf" or "-Inf" if
+// it is infinite.
 type Number float64
 
-// None is the Number that is none.
+// none is the Number NaN.
 var none = Number(math.NaN())
 
 // IsNone reports whether there is no number.

@@ -4,7 +4,7 @@ package report
 // same.
 type Quality struct {
 	Synthetic QualityScores `json:"synthetic"`
-	// HeldOut are the scores of held-out real records against the others, the best one can hope for;
+	// HeldOut are the scores of held-out real records against the others, the best possible values;
 	// nil without them.
 	HeldOut *QualityScores `json:"held_out,omitempty"`
 	Rows    int            `json:"rows"` // real records they are computed on
@@ -25,14 +25,14 @@ type QualityScores struct {
 	Score Number `json:"score"`
 }
 
-// Shape is how alike one column is distributed.
+// Shape is the similarity of one column's distributions.
 type Shape struct {
 	Column string `json:"column"`
 	Metric string `json:"metric"` // KSComplement or TVComplement
 	Score  Number `json:"score"`  // null where the metric is not defined
 }
 
-// Pair is how alike two columns go together.
+// Pair is the similarity of the dependence of two columns.
 type Pair struct {
 	Columns [2]string `json:"columns"`
 	Metric  string    `json:"metric"` // CorrelationSimilarity or ContingencySimilarity
@@ -52,8 +52,8 @@ type ThreeWay struct {
 	Mean   Beside  `json:"mean_total_variation"`
 }
 
-// Group is the total variation distance of the joint levels of three columns: 0 is the same, 1 has
-// nothing in common.
+// Group is the total variation distance of the joint levels of three columns: 0 means identical, 1
+// disjoint.
 type Group struct {
 	Columns []string `json:"columns"`
 	Beside
@@ -115,8 +115,8 @@ type Scores struct {
 	ROC      Number `json:"roc_auc"` // by scores, the mean of classes against the rest
 }
 
-// Ceiling is how far apart two independent releases of the same records lie: scores better than
-// this say nothing.
+// Ceiling is the distance of two independent releases of the same records: better scores are
+// not meaningful.
 type Ceiling struct {
 	// Sampling is the mean TVComplement of two draws of records from one generator, equally many as
 	// are compared: what drawing records alone costs. Null without a generator.
@@ -133,7 +133,7 @@ type Ceiling struct {
 	Records int    `json:"records"` // of each draw
 }
 
-// Propensity says how well synthetic records can be told from real ones.
+// Propensity measures how well synthetic records can be distinguished from real ones.
 type Propensity struct {
 	// PMSE is the mean squared difference from one half of the probability of being synthetic, by
 	// logistic regression on both kinds, equally many (Snoke et al. 2018): 0 where they cannot be
@@ -165,7 +165,7 @@ type Queries struct {
 	Max    Beside `json:"max"`
 }
 
-// Risk is what an attacker can make of the synthetic records.
+// Risk is what an attacker can learn from the synthetic records.
 type Risk struct {
 	Attacks []Attack `json:"attacks"`
 	// Bound is the highest curve that the promise allows for one record that is there or not;

@@ -11,6 +11,9 @@
 // Recht, 2007). The norm of that vector is 1 whatever x is, which is what makes
 // it useful to a private sum: the sensitivity is known and nothing is clipped.
 //
+// [Strokes] maps images to another kernel's features, of the same kind of use: a bounded norm, and
+// closeness of images that show the same symbol.
+//
 // The map is public. Frequencies depend on a kernel, an input width and a seed,
 // never on records, and a saved map holds just those three.
 package rff

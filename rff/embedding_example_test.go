@@ -35,7 +35,7 @@ func ExamplePairs() {
 	// norm at most 1, change at most 1.414
 }
 
-// Windows of an image are told apart by where they are and what they show.
+// Windows of an image are distinguished by where they are and what they show.
 func ExamplePatches() {
 	kernel := rff.Patches{Dim: 1000, Windows: []float64{0.4, 1}, Blur: 1, Low: 1, High: 10}
 	e, err := kernel.Embedding(rff.Layout{In: 64, Height: 8, Width: 8}, 1)

@@ -439,7 +439,7 @@ func inner(e rff.Embedding, pair [][]float32) (s float64) {
 	return s
 }
 
-// TestPairsCapIsTheDimension: the number worked out beforehand is the number of features.
+// TestPairsCapIsTheDimension: the number computed beforehand is the number of features.
 func TestPairsCapIsTheDimension(t *testing.T) {
 	for _, order := range []int{1, 2} {
 		e := newEmbedding(t, kernelCase{rff.Pairs{Knots: 5, Order: order}, mixed})

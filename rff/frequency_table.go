@@ -40,8 +40,8 @@ func (m *Map) draw() (freq, phase []float32) {
 	return freq, phase
 }
 
-// directions hands out frequencies one by one, made orthogonal within blocks
-// of the record width where the map asks for it.
+// directions yields frequencies one by one, made orthogonal within blocks of the record
+// width if the map requires it.
 type directions struct {
 	spectrum spectrum
 	w        []float64

@@ -34,7 +34,7 @@ const (
 	defaultKnots = 12
 	defaultCap   = 200_000
 	// singleWeight is the squared weight of a column alone, against 1 of a
-	// pair. Marginals of one column are few numbers that everything rests on.
+	// pair. Marginals of one column are few and important numbers.
 	singleWeight = 2
 )
 

@@ -162,7 +162,7 @@ func (g *grouping) begin() error {
 	return g.set(g.net.ClipGroups())
 }
 
-// set checks that every block is in one group and works out the noise. Errors are about public
+// set checks that every block is in one group and computes the noise. Errors are about public
 // values.
 func (g *grouping) set(list []Group) error {
 	if err := g.place(list); err != nil {

@@ -14,8 +14,8 @@ import (
 // are sampled, the norm of the mean is what is clipped and what clip norms are chosen by, and the
 // clipped vector is rounded to units once. So what one person changes is what one record would.
 //
-// The mean is worked out as one float32 vector from a batch that holds this person's rows and no
-// others, and its norm is measured on that very vector. Norms that are worked out without it, from
+// The mean is computed as one float32 vector from a batch that holds this person's rows and no
+// others, and its norm is measured on that very vector. Norms that are computed without it, from
 // those of single rows or from products of two, would not do: where gradients of many rows cancel,
 // such a norm is small while the terms that a sum of weighted rows then adds are not, and their
 // rounding errors are a multiple of the clip norm.

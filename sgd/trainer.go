@@ -65,7 +65,7 @@ type stepRecords struct {
 	hostSum []float32
 
 	of      examples
-	rows    []int32 // of the micro-batch in hand
+	rows    []int32 // of the current micro-batch
 	divided records.Divided
 	part    func(piece int)
 	batch   device.Batch
@@ -176,7 +176,8 @@ func (t *Trainer) prepare() {
 	t.weights, t.scratch = make([]float32, m), make([]float64, m)
 }
 
-// microBatch is how many examples are in hand at a time: of persons fewer, since each has rows.
+// microBatch returns how many examples are processed at a time: fewer persons, since each has
+// several rows.
 func (t *Trainer) microBatch() int {
 	n := t.mostExamples()
 	if p := t.of.persons; p != nil {

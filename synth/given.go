@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Given draws records that obey constraints, beside those that are declared with the schema: a
+// Given draws records that obey constraints, in addition to those of the schema: a
 // condition such as records.Only("income", "high") or records.Within("age", 30, 40), or, of sets,
 // records.HasItems(3). What is drawn has the model's distribution given that they are met. Models
 // meet exactly what they can: one class by every system, items by the baselines of sets; what is

@@ -76,8 +76,8 @@ func (w *work) judge(ctx context.Context, data records.Data, st Statistic,
 	return score, nil
 }
 
-// only is one record of a data set, as a data set. Nothing tells which it is: what a record adds to
-// a sum may not depend on how many come before it.
+// only is a data set with one record of another. It does not reveal the record's position, on which
+// the record's contribution must not depend.
 type only struct {
 	of  records.Data
 	row int32

@@ -27,7 +27,7 @@ var (
 type work struct {
 	config Config
 	costs  []accountant.Bound // of one trial of each candidate
-	table  func() string      // what other numbers of trials cost, worked out once
+	table  func() string      // what other numbers of trials cost, computed once
 }
 
 // outcome is what a trial comes to. Outcomes are ordered: a failure ranks below every score.

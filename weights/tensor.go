@@ -30,7 +30,7 @@ func check(path string, b device.Backend, p device.Params) error {
 	return c.Err()
 }
 
-// axes are those of a block: one for a row.
+// axes returns the axes of a block: one if it has a single row.
 func axes(s device.Shape) []int {
 	if s.Rows == 1 {
 		return []int{s.Cols}

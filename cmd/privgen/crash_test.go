@@ -27,6 +27,16 @@ func decode[T any](t *testing.T, text string) (out T) {
 	return out
 }
 
+// await waits for a file, for as long as a slow machine may take to begin a run.
+func (s *session) await(name string) {
+	s.Helper()
+	for begun := time.Now(); !exists(s.path(name)); time.Sleep(5 * time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			s.Fatalf("no %s after a minute", name)
+		}
+	}
+}
+
 // TestKilledFitGoesOn kills a fit again and again; the same command finishes it, and pays once.
 func TestKilledFitGoesOn(t *testing.T) {
 	s := withPlan(t, "--system", "gan")
@@ -38,9 +48,7 @@ func TestKilledFitGoesOn(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for !exists(s.path("people.gen.ckpt")) && c.ProcessState == nil {
-			time.Sleep(5 * time.Millisecond)
-		}
+		s.await("people.gen.ckpt")
 		time.Sleep(delay)
 		c.Process.Kill()
 		if c.Wait() == nil {
@@ -91,9 +99,7 @@ func TestInterruptedFit(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for !exists(s.path("people.gen.ckpt")) {
-		time.Sleep(5 * time.Millisecond)
-	}
+	s.await("people.gen.ckpt")
 	c.Process.Signal(os.Interrupt)
 	if e := finish(t, c.Wait(), c); e.code != exitCancelled {
 		t.Fatalf("exit code %d, want %d: %s", e.code, exitCancelled, stderr.String())
@@ -149,9 +155,7 @@ func TestOneCheckpointOneRun(t *testing.T) {
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for !exists(s.path("people.gen.ckpt")) {
-		time.Sleep(5 * time.Millisecond)
-	}
+	s.await("people.gen.ckpt")
 	s.oneLine(s.run(exitTaken, fit...), "another run uses the checkpoint")
 	if e := finish(t, first.Wait(), first); e.code != 0 {
 		t.Errorf("the first run ends with %d", e.code)

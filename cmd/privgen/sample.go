@@ -14,6 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/connect/parquet"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 type sampleJob struct {
@@ -40,8 +41,9 @@ func newSample(a *app) *cobra.Command {
 		Short:   "Draw synthetic records, any number of them",
 		Long: "Sample draws synthetic records. It costs no privacy, whatever is drawn and however often.\n" +
 			"Records are streamed: memory does not grow with their number.\n\n" +
-			"A condition of --where names a column of a table: column=level, column>=number or\n" +
-			"column<=number. Records that do not meet all conditions are drawn and thrown away.",
+			"A condition of --where names a column of a table: column=value, column>=value or\n" +
+			"column<=value; of sets, item=number. Records that do not meet all conditions are drawn and\n" +
+			"thrown away.",
 		Example: "  privgen sample people.gen -n 30000 --seed 1 -o synthetic.csv\n" +
 			"  privgen sample people.gen -n 1000 --class '>50K' --where 'age>=30' --format jsonl",
 		Args:              arguments("GENERATOR"),
@@ -55,7 +57,7 @@ func newSample(a *app) *cobra.Command {
 	f.IntVarP(&j.n, "n", "n", 0, "`number` of records")
 	f.Uint64Var(&j.seed, "seed", 0, "makes the draw repeatable; by default each is another one")
 	f.StringVar(&j.class, "class", "", "records of one `class` only, by name")
-	f.StringArrayVar(&j.where, "where", nil, "`condition` on a column of a table; all must hold")
+	f.StringArrayVar(&j.where, "where", nil, "`condition` on the records; all must hold")
 	f.IntVar(&j.attempts, "attempts", 1000,
 		"with --where: records drawn for each one wanted, at most")
 	f.StringVar(&j.format, "format", "auto",
@@ -103,6 +105,9 @@ func (j *sampleJob) run(ctx context.Context, path string) error {
 		return err
 	}
 	err = j.save(j.out, func(w io.Writer) error { return j.write(w, s, parts) })
+	if isA[*synth.Rejected](err) {
+		return usagef("--where: %w (or allow more --attempts)", err)
+	}
 	if err != nil || j.out == stdio {
 		return err
 	}
@@ -155,15 +160,14 @@ func (j *sampleJob) draw(ctx context.Context, gen *privgen.Generator) (iter.Seq2
 		}
 		opts = append(opts, privgen.OfClass(label))
 	}
-	if len(j.where) == 0 {
-		return gen.Stream(ctx, j.n, opts...), nil
+	if len(j.where) > 0 {
+		conditions, err := parseConditions(j.where, s)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, privgen.Given(conditions...), privgen.Effort(j.attempts))
 	}
-	conditions, err := parseConditions(j.where, s)
-	if err != nil {
-		return nil, err
-	}
-	most := min(j.n, int(^uint(0)>>1)/j.attempts) * j.attempts
-	return conditions.filter(gen.Stream(ctx, most, opts...), j.n, most), nil
+	return gen.Stream(ctx, j.n, opts...), nil
 }
 
 func classList(s records.Schema) string {

@@ -96,10 +96,12 @@ func TestSamplesOfConditions(t *testing.T) {
 			t.Fatalf("record %d meets not all conditions", i)
 		}
 	}
-	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "age>=91"), "--attempts")
-	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "work=idle"), "private")
+	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "age>=91"), "age")
+	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "age>=89", "--where",
+		"hours<=1", "--attempts", "2"), "--attempts")
+	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "work=idle"), "idle")
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "height>1"),
-		"column=level")
+		"column=value")
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--class", "middle"), "low")
 }
 

@@ -60,7 +60,7 @@ func newBLAS() (*blas, error) {
 func (b *blas) close() { C.cublasDestroy(b.handle) }
 
 // multiply sets the m×n matrix C, by rows, to α op(A) op(B) + β C. cuBLAS reads matrices by
-// columns: it is told to work out the transpose, from the transposes that it takes A and B for.
+// columns: it is told to compute the transpose, from the transposes that it takes A and B for.
 func (b *blas) multiply(transA, transB bool, m, n, k int, alpha float32, x, y device.Matrix,
 	beta float32,
 	out device.Matrix) {

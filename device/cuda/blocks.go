@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// tile is the side of what one block of threads works out at a time.
+// tile is the side of what one block of threads computes at a time.
 const tile = 32
 
 // BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up, by the cheaper of two ways: the product
@@ -72,7 +72,7 @@ func (n blockNorms) grams() {
 		double(ue * uf * float64(n.block) * float64(n.block)).each(n.records)
 }
 
-// shares has the tiles of rows×cols numbers a record worked out; it returns how many tiles those
+// shares has the tiles of rows×cols numbers a record computed; it returns how many tiles those
 // are.
 func (n blockNorms) shares(kernel, rows, cols int) int {
 	across := (cols + tile - 1) / tile

@@ -20,7 +20,7 @@ type Index struct {
 	records  int
 	items    int // of all records together
 	longest  int
-	sizes    []int // how many records have so many items
+	sizes    []int // number of records by number of items
 	postings []posting
 }
 

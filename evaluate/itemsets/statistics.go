@@ -19,9 +19,9 @@ import (
 // often they occur together, how large the sets are, and which combinations are the most frequent.
 // The zero value has sound defaults.
 type Statistics struct {
-	Pairs int // pairs of so many of the most popular real items are compared; 0 for 100 items
-	Top   int // so many of the most frequent combinations; 0 for 100
-	Size  int // of up to so many items; 0 for 4
+	Pairs int // number of most popular real items whose pairs are compared; 0 for 100
+	Top   int // number of most frequent combinations; 0 for 100
+	Size  int // their largest number of items; 0 for 4
 }
 
 func (s Statistics) withDefaults() Statistics {

@@ -18,9 +18,9 @@ type Closest struct {
 	CloserToMembers float64
 }
 
-// Distances measures at most so many synthetic records, drawn at random; 0 for 2000. Distances of
-// tables, vectors and images are the mean over columns of |a − b| on the scale of the schema, where
-// another level or class counts 1; those of sets are Jaccard's.
+// Distances measures synthetic records, drawn at random; most bounds their number, 0 means 2000.
+// Distances of tables, vectors and images are the mean over columns of |a − b| on the scale of the
+// schema, where another level or class counts 1; those of sets are Jaccard's.
 //
 // Errors: *[param.Error] for records of different schemas, or none of a kind.
 // Guarantee: none; see the package.

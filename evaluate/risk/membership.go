@@ -19,7 +19,7 @@ type Membership struct {
 	Seed uint64
 }
 
-// Attack says how well one way of guessing does.
+// Attack is the result of one way of guessing.
 type Attack struct {
 	Name    string
 	Members int

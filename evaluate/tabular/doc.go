@@ -3,8 +3,8 @@
 //
 // [Quality] has the names and definitions of SDMetrics (KSComplement, TVComplement,
 // CorrelationSimilarity, ContingencySimilarity and the scores of its quality report); tests hold it
-// to version 0.32 of that library within 1e-6. Where SDMetrics has no figure, such as for the
-// correlation with a column that never varies, the score is NaN.
+// to version 0.32 of that library within 1e-6. If SDMetrics has no figure, such as for the
+// correlation with a constant column, the score is NaN.
 //
 // Guarantee: none. Its functions read real records without noise and write to no ledger, so their
 // results are statistics of private data like any other: no ε covers them.

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Groups draws groups of columns, none twice: of so many columns each, and at most so many groups.
+// Groups draws different groups of way columns each; most bounds their number.
 //
 // Errors: *[param.Error] for a size outside [1, columns].
 func (t *Table) Groups(way, most int, seed uint64) ([][]int, error) {

@@ -49,8 +49,8 @@ type Quality struct {
 	Score            float64 // mean of ColumnShapes and ColumnPairTrends
 }
 
-// Compare scores synthetic records against real ones, by at most so many pairs of columns, drawn at
-// random; 0 for all.
+// Compare scores synthetic records against real ones, by the given number of pairs of columns,
+// drawn at random; 0 means all.
 //
 // Errors: *[param.Error] for tables of different columns, or without records.
 // Guarantee: none; see the package.

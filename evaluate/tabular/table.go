@@ -30,7 +30,8 @@ type column struct {
 // MaxColumns is how many columns a table may have.
 const MaxColumns = 4096
 
-// Read reads the given rows by column, the class among them; nil rows are all.
+// Read reads the given rows by column, the class among them; nil rows are all. Moments are seconds
+// since 1970, lengths of time are seconds, and identifiers are left out.
 //
 // Errors: *[param.Error] for sets and images, which have no columns, and for more than
 // [MaxColumns].
@@ -98,6 +99,9 @@ func eachBatch(d records.Data, rows []int32, each func(first int, b *device.Batc
 func ofFrame(f *records.Frame) *Table {
 	t := &Table{}
 	for j, c := range f.Schema().Columns() {
+		if c.Kind() == records.IdentifierColumn {
+			continue // a name says nothing about a record
+		}
 		if c.Kind() == records.IdentifierColumn {
 			continue // says nothing about the record
 		}

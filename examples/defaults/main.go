@@ -13,6 +13,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,6 +88,7 @@ func (c config) judge(ctx context.Context, t task) error {
 	if err != nil {
 		fmt.Println(err) // what noise leaves nothing to learn about is tried all the same
 	}
+	list = append(list, c.others(t, list)...)
 	fmt.Printf("\n%s: %v, nominal size %d, ε = %g [scores are not private]\n", t.name,
 		t.private.Schema(), t.nominal, c.budget.Epsilon)
 	for _, r := range list {
@@ -101,20 +103,39 @@ func (c config) judge(ctx context.Context, t task) error {
 			if c.verbose && seed == 0 {
 				fmt.Println(plan)
 			}
-			start := time.Now()
+			start, used := time.Now(), newMeter()
 			gen, err := plan.Fit(ctx, t.private)
 			if err != nil {
 				return err
 			}
-			took := time.Since(start)
+			took, spent := time.Since(start), used.String()
 			score, err := t.score(ctx, gen)
 			if err != nil {
 				return err
 			}
-			fmt.Printf("%-12s %-70s %8.1f s, %s\n", plan.System(), score, took.Seconds(), predicted(plan))
+			fmt.Printf("%-12s %-60s %6.1f s, %s; %s\n", plan.System(), score, took.Seconds(),
+				spent, predicted(plan))
 		}
 	}
 	return nil
+}
+
+// others are plans of systems that the flags name and nothing recommends.
+func (c config) others(t task, list []privgen.Recommendation) (more []privgen.Recommendation) {
+	if t.private.Schema().IsImage() {
+		return nil // DPGM has a task of its own
+	}
+	for _, name := range strings.Split(c.systems, ",") {
+		known := slices.ContainsFunc(list, func(r privgen.Recommendation) bool {
+			return r.Plan.System() == name
+		})
+		if plan, err := c.study.start(t, c.budget, name, 0); !known && err == nil && plan != nil {
+			more = append(more, privgen.Recommendation{Plan: plan})
+		} else if err != nil {
+			fmt.Println(name+":", err)
+		}
+	}
+	return more
 }
 
 // predicted is the plan's own line.

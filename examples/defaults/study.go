@@ -30,16 +30,28 @@ func (s *study) flags(f *flag.FlagSet) {
 // plan is the recommended plan with another seed of public randomness.
 func (s study) plan(t task, b accountant.Budget, p privgen.Plan,
 	seed uint64) (privgen.Plan, error) {
+	q, err := s.start(t, b, p.System(), seed)
+	if q == nil {
+		return p, err
+	}
+	return q, err
+}
+
+// start is the plan of a system by its name; nil without an error for baselines.
+func (s study) start(t task, b accountant.Budget, system string,
+	seed uint64) (privgen.Plan, error) {
 	schema, n := t.private.Schema(), t.nominal
-	switch p.System() {
+	switch system {
 	case "gan":
 		return privgen.GAN(schema, b).Nominal(n).Train(s.config()).Seed(seed).Plan()
 	case "merf":
 		return privgen.MERF(schema, b).Nominal(n).Seed(seed).Plan()
 	case "dpgm":
 		return privgen.DPGM(schema, b).Nominal(n).Seed(seed).Plan()
+	case "mix":
+		return privgen.Mix(schema, b).Nominal(n).Plan()
 	}
-	return p, nil
+	return nil, nil
 }
 
 func (s study) config() gan.Config {

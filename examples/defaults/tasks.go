@@ -16,6 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/evaluate/itemsets"
 	"github.com/seed7ba64551/privgen/examples/internal/images"
+	"github.com/seed7ba64551/privgen/examples/internal/program"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -143,7 +144,7 @@ func (c config) table() ([]task, error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, err
 	}
-	csv := records.CSV{Header: c.header}
+	csv := records.CSV{Header: c.header, Limits: program.Trusted()}
 	for _, r := range c.comment {
 		csv.Comment = r
 	}

@@ -138,7 +138,8 @@ func parse(args []string) (config, error) {
 		"decay of the moving average of the generator that is released")
 	f.IntVar(&c.groups, "groups", 0,
 		"clusters of critic parameters, clipped apart to norms of public images; 0 for one")
-	f.BoolVar(&c.adaptive, "adaptive", false, "clip to norms of public images, recomputed in every step")
+	f.BoolVar(&c.adaptive, "adaptive", false,
+		"clip to norms of public images, recomputed in every step")
 	f.Float64Var(&c.scale, "scale", 1,
 		"multiple of the public images' mean gradient norms that is clipped to")
 	f.IntVar(&c.warm, "warm", 0, "generator steps on public images before training")

@@ -4,7 +4,7 @@
 //
 // # Signal
 //
-// Everything rests on one number, the signal s = n/σ₁, where σ₁ is the noise, relative to what one
+// All rules use one number, the signal s = n/σ₁, where σ₁ is the noise, relative to what one
 // record adds, of a single Gaussian release that costs the whole budget. A mean of n rows of norm 1
 // in p coordinates, released once, has noise of norm √p/s. T releases or T steps share the budget:
 // each has √T times the noise, and so, relative to the batch, has a step on Poisson samples while

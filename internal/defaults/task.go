@@ -19,7 +19,7 @@ type Task struct {
 // Largest is the largest nominal size.
 const Largest = math.MaxInt32
 
-// New works out the signal.
+// New computes the signal.
 //
 // Errors: those of the budget.
 func New(s records.Schema, b accountant.Budget, nominal int) (Task, error) {
@@ -65,7 +65,9 @@ func (t Task) Steps(parameters float64, least, most int) int {
 	return round(min(max(steps, float64(least)), float64(most)))
 }
 
-// round keeps two digits.
+// Rounded keeps two digits.
+func Rounded(x float64) int { return round(x) }
+
 func round(x float64) int {
 	unit := math.Pow(10, math.Max(0, math.Floor(math.Log10(max(x, 1)))-1))
 	return int(math.Round(x/unit) * unit)
@@ -99,10 +101,10 @@ type Cost struct {
 // Arithmetic on two cores, and what a process needs beside the numbers it holds.
 const (
 	flops    = 3e10 // a second
-	overhead = 32 << 20
+	overhead = 10 << 20
 )
 
-// CostOf are so many operations on numbers of so many bytes.
+// CostOf returns the cost of operations on numbers of the given size.
 func CostOf(operations, bytes float64) Cost {
 	return Cost{Seconds: operations / flops, Bytes: overhead + bytes}
 }

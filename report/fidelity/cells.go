@@ -19,6 +19,9 @@ func (c Config) histograms() []histogram {
 	var list []histogram
 	first := 0
 	for j, column := range c.Schema.Columns() {
+		if column.Kind() == records.IdentifierColumn {
+			continue // a name says nothing about a record
+		}
 		h := histogram{column: j, first: first, shape: column, cells: len(column.Levels()) + 1}
 		if column.IsNumber() {
 			h.bins, h.cells = c.Bins, c.Bins+1

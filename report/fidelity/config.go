@@ -16,7 +16,7 @@ type Config struct {
 	Schema records.Schema // of tables
 	Budget accountant.Budget
 	// NoiseMultiplier is the noise's standard deviation ÷ the sensitivity of all counts together; 0
-	// for the least that fits the budget.
+	// means the least that meets the budget.
 	NoiseMultiplier float64
 	Bins            int // of a column of numbers, between its public bounds; 0 for 10
 	// Methods are classifiers, by the names that [Methods] lists; nil for all of them where the schema
@@ -34,7 +34,7 @@ const (
 
 // Methods are the names of the classifiers, of package evaluate/classify: logistic regression, a
 // random forest of 50 trees of depth 12, gradient boosting of 50 stages. Others are not offered,
-// since a release has to know that each record is judged by itself.
+// since a release requires that each record is classified separately.
 func Methods() []string { return []string{logistic, forest, boosting} }
 
 func method(name string, seed uint64) classify.Method {
@@ -80,7 +80,7 @@ func (c Config) Validate() error {
 	}
 	bad(c.NoiseMultiplier != 0 && !(c.NoiseMultiplier > 0 && c.NoiseMultiplier <= maxNoise),
 		"NoiseMultiplier", c.NoiseMultiplier,
-		fmt.Sprintf("a positive number of at most %g, or 0 to find it", maxNoise))
+		fmt.Sprintf("a positive number of at most %g, or 0 to calibrate it", maxNoise))
 	bad(c.Bins < 0 || c.Bins > maxBins, "Bins", c.Bins, fmt.Sprintf("1 to %d, or 0 for 10", maxBins))
 	bad(len(c.Methods) > 0 && c.Schema.Classes() < 2, "Methods", c.Methods,
 		"none: the schema has no classes")

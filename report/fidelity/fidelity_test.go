@@ -92,6 +92,77 @@ func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
 	}
 }
 
+// TestPersons: a release by person is replayed on persons of several rows who come, go and are
+// replaced; a plan of rows refuses persons, and one of persons rows and a ledger of records.
+func TestPersons(t *testing.T) {
+	fake := synthetic(t)
+	for _, r := range relations {
+		c := config(t, r)
+		c.Schema = c.Schema.ByPerson(3)
+		p := planned(t, c)
+		for _, pair := range privacytest.Neighbours(t, c.Schema, r, 9, 4) {
+			privacytest.Replay[records.Data]{Run: run(p, fake), Budget: c.Budget, Data: pair.Data,
+				Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+			if t.Failed() {
+				t.Fatalf("%v: %s", r, pair.Name)
+			}
+		}
+	}
+	c := config(t, accountant.AddOrRemoveOne)
+	byRow := planned(t, c)
+	keys := make([]int, fake.Len())
+	for i := range keys {
+		keys[i] = i / 2
+	}
+	persons, err := records.GroupBy(copied(t, fake), keys, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Schema = persons.Schema()
+	c.Budget.Epsilon = 1e7
+	byPerson := planned(t, c)
+	text, err := json.Marshal(byPerson)
+	var read fidelity.Plan
+	if err != nil || json.Unmarshal(text, &read) != nil || read.Config.Schema.RowsPerPerson() != 3 {
+		t.Errorf("a plan of persons is read back as %v (%v)", &read, err)
+	}
+	users := func() *accountant.Ledger {
+		return accountant.NewLedger(c.Budget, accountant.WithUnit(records.UnitUser))
+	}
+	out, err := fidelity.Release(t.Context(), byPerson, persons, fake, users())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(out.Records-30) > 0.1 || out.Mean < 0.99 || out.Guarantee.RowsPerUnit != 3 {
+		t.Errorf("%v persons, mean %v, %d rows a person", out.Records, out.Mean,
+			out.Guarantee.RowsPerUnit)
+	}
+	var wrong *param.Error
+	for name, f := range map[string]func() error{
+		"persons by a plan of rows": func() error {
+			_, err := fidelity.Release(t.Context(), byRow, persons, fake, users())
+			return err
+		},
+		"rows by a plan of persons": func() error {
+			_, err := fidelity.Release(t.Context(), byPerson, copied(t, fake), fake, users())
+			return err
+		},
+		"a ledger of records": func() error {
+			_, err := fidelity.Release(t.Context(), byPerson, persons, fake,
+				accountant.NewLedger(c.Budget))
+			return err
+		},
+		"a person's rows as synthetic ones": func() error {
+			_, err := fidelity.Release(t.Context(), byPerson, persons, persons.Rows(), users())
+			return err
+		},
+	} {
+		if err := f(); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // rows are all kinds of record.
 func rows() (list [][]any) {
 	for _, n := range []any{nil, -3, 0, math.NaN()} {
@@ -376,6 +447,40 @@ func TestWhatIsRefused(t *testing.T) {
 	dear.NoiseMultiplier = 0.1
 	if _, err := dear.Plan(); !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("a plan beyond its budget: %v", err)
+	}
+}
+
+// late is a context that ends as soon as something is on the ledger.
+type late struct {
+	context.Context
+	ledger *accountant.Ledger
+}
+
+func (c late) Err() error {
+	if len(c.ledger.Entries()) > 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestReservedBeforeRecordsAreRead: a release that ends before it has read the records has paid for
+// them, and gets no refund.
+func TestReservedBeforeRecordsAreRead(t *testing.T) {
+	fake := synthetic(t)
+	c := config(t, accountant.AddOrRemoveOne)
+	ledger := accountant.NewLedger(c.Budget)
+	p := planned(t, c)
+	_, err := fidelity.Release(late{t.Context(), ledger}, p, copied(t, fake), fake, ledger)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the release ended with %v", err)
+	}
+	entries := ledger.Entries()
+	if len(entries) != 1 || entries[0].Purpose != fidelity.Purpose || entries[0].Reserved != 1 ||
+		!accountant.EqualEvents(entries[0].Event, p.Event) {
+		t.Errorf("the ledger holds %+v", entries)
+	}
+	if got := ledger.Epsilon().Upper; got != p.Total.Upper {
+		t.Errorf("ε = %v, want %v", got, p.Total.Upper)
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Purpose is the ledger line of a release.
+// Purpose is the purpose of a release on the ledger.
 const Purpose = "fidelity figures"
 
-// A Plan is a Config with the noise decided, and the bill. It is made by arithmetic alone, before
-// any record is read.
+// A Plan is a Config with the noise chosen, and its price. It is computed before any record is
+// read.
 type Plan struct {
 	Config      Config
 	Event       accountant.Event // the one release
@@ -29,7 +29,7 @@ type Plan struct {
 // the sums.
 const leastStd = 0x1p-10
 
-// Plan decides what the configuration leaves open and adds up the bill.
+// Plan chooses what the configuration leaves open and prices the release.
 //
 // Guarantee: the event of the plan is the one that Release reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
@@ -46,10 +46,10 @@ func (c Config) Plan() (*Plan, error) {
 		}
 		c.NoiseMultiplier = z
 	}
-	columns := len(c.Schema.Columns())
+	histograms := c.histograms()
 	p := &Plan{Config: c, Event: event(c.NoiseMultiplier),
-		Sensitivity: sensitivity(c.Budget.Relation, columns, len(c.Methods))}
-	for _, h := range c.histograms() {
+		Sensitivity: sensitivity(c.Budget.Relation, len(histograms), len(c.Methods))}
+	for _, h := range histograms {
 		p.Cells += h.cells
 	}
 	p.Cells += len(c.Methods)
@@ -59,7 +59,7 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, fmt.Errorf("fidelity: cost: %w", err)
 	}
 	if p.Total.Upper > c.Budget.Epsilon {
-		return nil, fmt.Errorf("fidelity: the plan costs ε = %.4g of %.4g: %w", p.Total.Upper,
+		return nil, fmt.Errorf("fidelity: the plan costs ε = %.4g, the budget is %.4g: %w", p.Total.Upper,
 			c.Budget.Epsilon, accountant.ErrBudgetExceeded)
 	}
 	return p, nil
@@ -72,7 +72,8 @@ func event(noiseMultiplier float64) accountant.Event {
 // sensitivity is how far one record moves all counts. It is in one cell of every column, and it is
 // counted or not as one that a classifier is right about. Coming or going it moves each of these
 // counts by 1 at most. Replaced by another it leaves one cell of every column and joins another,
-// two counts a column, and moves each classifier's count by 1 at most.
+// two counts a column, and moves each classifier's count by 1 at most. Of persons, whose rows count
+// for shares that add up to 1, none of this is more: see records.RowsOf.
 func sensitivity(r accountant.Relation, columns, classifiers int) float64 {
 	if r == accountant.ReplaceOne {
 		columns *= 2
@@ -88,9 +89,14 @@ func (p *Plan) String() string {
 	c := p.Config
 	var b strings.Builder
 	fmt.Fprintf(&b, "plan: figures of fidelity, %d columns and %d classifiers in %d counts, %v\n",
-		len(c.Schema.Columns()), len(c.Methods), p.Cells, c.Schema)
+		len(c.histograms()), len(c.Methods), p.Cells, c.Schema)
 	fmt.Fprintf(&b, "budget: ε = %g, δ = %g, %v\n", c.Budget.Epsilon, c.Budget.Delta,
 		c.Budget.Relation)
+	if most := c.Schema.RowsPerPerson(); most > 0 {
+		g := accountant.Guarantee{Epsilon: p.Total.Upper, Delta: c.Budget.Delta,
+			Relation: c.Budget.Relation, Unit: records.UnitUser, RowsPerUnit: most}
+		fmt.Fprintf(&b, "unit: %s\n", g.Units())
+	}
 	fmt.Fprintf(&b, "noise on a count: %.4g records\n", p.Std)
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
 	return b.String()
@@ -122,8 +128,8 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		c.Seed, p.Total})
 }
 
-// UnmarshalJSON reads a plan and works out its bill again: what a file says a plan costs is not
-// believed. Errors: those of Config.Plan.
+// UnmarshalJSON reads a plan and prices it again: the price in the file is not trusted. Errors:
+// those of Config.Plan.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var j planJSON
 	if err := json.Unmarshal(data, &j); err != nil {

@@ -14,33 +14,39 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ErrSchema is returned for data of another schema than the plan's. Schemas are public, so it says
-// nothing about the records.
+// ErrSchema is returned for data of another schema than the plan's. Schemas are public, so it
+// reveals nothing about the records.
 var ErrSchema = errors.New("fidelity: the data's schema is not the plan's")
 
 // trained is how many synthetic records classifiers learn from at most.
 const trained = 10_000
 
-// Release carries out a plan on private records: those that the synthetic ones were made of, or
-// others, such as held-out ones. Either way the ledger is theirs. Classifiers that are tested on
-// the records that the generator was trained on may look a little better than on others.
+// Release runs a plan on private records: those that the synthetic ones were made from, or
+// others, such as held-out ones. The ledger must be that of these records. Classifiers tested on
+// the records that the generator was trained on may score slightly better than on others.
 //
-// The synthetic records are public: they have been released, or are about to be, and do not depend
-// on the real ones but for that.
+// Of persons (records.GroupBy) all rows count, those of one person for one record together, and the
+// figures are about persons: what an average row of each is like.
 //
-// Guarantee: the figures are a function of one release of noisy counts, which the ledger holds; the
+// The synthetic records are public: they have been or will be released, and depend on the real
+// ones only through that release.
+//
+// Guarantee: the figures are a function of one release of noisy counts, recorded on the ledger; the
 // event is the plan's, noise of the exact class. It is reserved before any real record is read, and
-// a cancelled run gets no refund.
-// Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err(); *param.Error for a plan that
-// Config.Plan has not made, for data that is no table, for synthetic records that are the real
-// ones, and for a ledger that promises what the data cannot keep. No error depends on a record's
-// value.
+// a cancelled run gets no refund. Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err();
+// *param.Error for a plan not made by Config.Plan, for data other than tables, for synthetic
+// records that are the real ones, and for a ledger whose unit the data do not support. No error
+// depends on a record's value.
 func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
 	ledger *accountant.Ledger) (*Released, error) {
 	if err := p.check(ledger); err != nil {
 		return nil, err
 	}
-	private, err := p.frame("real", real)
+	if real == nil {
+		return nil, refused("real", nil, "records")
+	}
+	rows, shares := records.RowsOf(real) // of persons each row counts for its share
+	private, err := p.frame("real", rows)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +55,9 @@ func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
 		return nil, err
 	}
 	err = errors.Join(ctx.Err(),
+		records.CheckPersons("fidelity.Release.real", real, p.Config.Schema),
 		records.CheckUnitOf("fidelity.Release.real", real, ledger.Unit()))
-	if records.Overlap(real, synthetic) {
+	if records.Overlap(rows, synthetic) {
 		err = errors.Join(err, refused("synthetic", "the real records", "synthetic ones"))
 	}
 	if public.Len() < 2 {
@@ -67,7 +74,7 @@ func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
 	if err != nil {
 		return nil, err
 	}
-	sum, err := p.count(ctx, private, classifiers)
+	sum, err := p.count(ctx, private, shares, classifiers)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +83,9 @@ func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
 		mechanism.Part{Sum: sum, Std: p.Std, Out: noisy}); err != nil {
 		return nil, err
 	}
-	return p.figures(noisy, public, ledger.Guarantee()), nil
+	g := ledger.Guarantee()
+	g.RowsPerUnit = p.Config.Schema.RowsPerPerson()
+	return p.figures(noisy, public, g), nil
 }
 
 func refused(field string, value any, want string) error {
@@ -93,6 +102,10 @@ func (p *Plan) check(ledger *accountant.Ledger) error {
 	}
 	if got, want := ledger.Relation(), p.Config.Budget.Relation; got != want {
 		return refused("ledger", got, "the plan's relation, "+want.String())
+	}
+	if p.Config.Schema.RowsPerPerson() > 0 && ledger.Unit() == records.UnitRecord {
+		return refused("ledger", "one record",
+			"a ledger made with accountant.WithUnit(records.UnitUser), since the plan is for persons")
 	}
 	return nil
 }
@@ -145,9 +158,10 @@ const checkEvery = 1024
 
 // count adds records up, exactly. Each is judged by itself, so that what a classifier says of one
 // cannot depend on another.
-func (p *Plan) count(ctx context.Context, f *records.Frame,
+func (p *Plan) count(ctx context.Context, f *records.Frame, shares records.Shares,
 	classifiers []*classify.Classifier) (*mechanism.FixedSum, error) {
-	grid := min(mechanism.GridFor(p.Std), 1) // so that a count is a whole number of steps
+	// so that a count is a whole number of steps
+	grid := min(mechanism.CountGrid(p.Std, p.Config.Schema.RowsPerPerson() > 0), 1)
 	sum := mechanism.NewFixedSum(p.Cells, grid)
 	histograms := p.Config.histograms()
 	for i := range f.Len() {
@@ -155,11 +169,11 @@ func (p *Plan) count(ctx context.Context, f *records.Frame,
 			return nil, ctx.Err()
 		}
 		for _, h := range histograms {
-			sum.AddInt(h.cell(f, i), 1)
+			sum.AddShare(h.cell(f, i), shares.Of(i))
 		}
 		for k, c := range classifiers {
 			if named, err := c.Predict(f.Slice(i, i+1)); err == nil && int(named[0]) == f.Label(i) {
-				sum.AddInt(p.Cells-len(classifiers)+k, 1)
+				sum.AddShare(p.Cells-len(classifiers)+k, shares.Of(i))
 			}
 		}
 	}

@@ -125,7 +125,7 @@ func (w typedWork) Parts() []any { return []any{w.part, nil} }
 type oneType struct{ hidden int }
 type otherType struct{ hidden int }
 
-// TestACheckpointKnowsTypes: parts of different types that JSON writes alike are told apart.
+// TestACheckpointKnowsTypes: parts of different types that JSON writes alike are distinguished.
 func TestACheckpointKnowsTypes(t *testing.T) {
 	w := &work{schema: records.Binary(9), budget: toyBudget, noise: 60}
 	keep := synth.Checkpoint(filepath.Join(t.TempDir(), "c"))

@@ -7,7 +7,7 @@ const (
 	maxCells   = 1 << 17 // cells of one step
 	maxUses    = 1e12    // beyond, rounding errors add up to more than the answer
 	guessDelta = 1e-15   // stands for a δ that is not known yet
-	leastGrid  = 1e-14   // nothing is told apart below
+	leastGrid  = 1e-14   // nothing is distinguished below
 	tolerance  = 2e-4    // aimed-at relative width of upper − truth
 	manyTerms  = 8
 	tries      = 5

@@ -1,0 +1,101 @@
+package dpgm_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// bars are black and white images of bars that stand or lie.
+func bars(t *testing.T, n int) *records.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(5, 5))
+	flat := make([]float32, n*100)
+	for i := range n {
+		at := 1 + rng.IntN(7)
+		for j := range 8 {
+			for w := range 2 {
+				pixel := (at+w)*10 + 1 + j
+				if i%2 == 0 {
+					pixel = (1+j)*10 + at + w
+				}
+				flat[i*100+pixel] = 1
+			}
+		}
+	}
+	data, err := records.FromFlat(records.BinaryImage(10, 10), flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestImagesAreClusteredByStrokes by default: the two kinds of bars, wherever they are, fall apart,
+// in the plan, the model and the model of its file.
+func TestImagesAreClusteredByStrokes(t *testing.T) {
+	data := bars(t, 2000)
+	c := dpgm.Config{Schema: data.Schema(), Nominal: 2000,
+		Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5}}
+	c.Cluster.K = 2
+	plan, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan.Config.Features != rff.FeatureKernel(rff.StrokesFor(10, 10)) ||
+		plan.Config.Cluster.Centers <= 2 {
+		t.Errorf("features %v, %d centres", plan.Config.Features, plan.Config.Cluster.Centers)
+	}
+	text, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := systems.ReadPlan(text)
+	if err != nil || read.String() != plan.String() {
+		t.Fatalf("read back: %v\n%v", err, read)
+	}
+	gen, err := plan.Fit(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := encoded(t, gen)
+	back, err := systemModel(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b device.Batch
+	data.Range(0, data.Len(), &b)
+	got, want := make([]int32, data.Len()), make([]int32, data.Len())
+	gen.Assign(b, want)
+	back.Assign(b, got)
+	if !slices.Equal(got, want) {
+		t.Error("records are in other clusters after a round trip")
+	}
+	for i, cluster := range got {
+		if (cluster == got[0]) != (i%2 == 0) {
+			t.Fatalf("bar %d is in cluster %d", i, cluster)
+		}
+	}
+	lie := *f
+	lie.Header = bytes.Replace(f.Header, []byte(`"cells":5`), []byte(`"cells":500`), 1)
+	if _, err := systemModel(&lie); !errors.Is(err, synth.ErrFormat) {
+		t.Errorf("more cells than the centres have: %v", err)
+	}
+}
+
+func systemModel(f *synth.File) (*dpgm.Model, error) {
+	m, err := read(f)
+	if err != nil {
+		return nil, err
+	}
+	return m.(*dpgm.Model), nil
+}

@@ -1,0 +1,82 @@
+package kmeans
+
+import "math"
+
+// merge puts centres into k groups: again and again the two groups become one whose union has the
+// smallest increase in the sum of squared distances, as far as centres and counts can tell (Ward
+// 1963). It sees released numbers alone, so it is free.
+//
+// More centres than clusters follow clusters that are no balls, and forgive a start that has put
+// two centres into one of them: k centres are not moved out of there again, but spare ones need not
+// be. A centre whose noisy count is below one counts as one record, and so joins its neighbour.
+func merge(centers [][]float64, counts []float64, k int) []int {
+	n := len(centers)
+	group, size := make([]int, n), make([]float64, n)
+	for i := range group {
+		group[i], size[i] = i, max(counts[i], 1)
+	}
+	cost := make([][]float64, n) // of merging two groups
+	for i := range cost {
+		cost[i] = make([]float64, n)
+		for j := range i {
+			c := size[i] * size[j] / (size[i] + size[j]) * distance(centers[i], centers[j:j+1])
+			cost[i][j], cost[j][i] = c, c
+		}
+	}
+	gone := make([]bool, n)
+	for left := n; left > k; left-- {
+		a, b := cheapest(cost, gone)
+		for o := range n { // Lance and Williams 1967
+			if gone[o] || o == a || o == b {
+				continue
+			}
+			c := ((size[a]+size[o])*cost[a][o] + (size[b]+size[o])*cost[b][o] - size[o]*cost[a][b]) /
+				(size[a] + size[b] + size[o])
+			cost[a][o], cost[o][a] = c, c
+		}
+		size[a] += size[b]
+		gone[b] = true
+		for i, g := range group {
+			if g == b {
+				group[i] = a
+			}
+		}
+	}
+	return renumbered(group)
+}
+
+// cheapest is the pair of groups that costs least to merge, the lower number first.
+func cheapest(cost [][]float64, gone []bool) (a, b int) {
+	best := math.Inf(1)
+	a, b = -1, -1
+	for i := range cost {
+		for j := i + 1; j < len(cost); j++ {
+			if !gone[i] && !gone[j] && (a < 0 || cost[i][j] < best) {
+				a, b, best = i, j, cost[i][j]
+			}
+		}
+	}
+	return a, b
+}
+
+// renumbered gives groups the numbers from 0, in the order in which they occur.
+func renumbered(group []int) []int {
+	number := map[int]int{}
+	out := make([]int, len(group))
+	for i, g := range group {
+		if _, known := number[g]; !known {
+			number[g] = len(number)
+		}
+		out[i] = number[g]
+	}
+	return out
+}
+
+// grouped adds up counts by group.
+func grouped(counts []float64, group []int, k int) []float64 {
+	total := make([]float64, k)
+	for i, g := range group {
+		total[g] += counts[i]
+	}
+	return total
+}

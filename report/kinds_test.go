@@ -1,0 +1,86 @@
+package report_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report"
+	"github.com/seed7ba64551/privgen/report/fidelity"
+)
+
+// dated is a table with moments, lengths of time, hashed texts and a name.
+func dated(t testing.TB, n int, shift time.Duration) *records.Frame {
+	t.Helper()
+	from := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	s, err := records.NewSchema(records.Identifier("customer", records.UUID()),
+		records.Datetime("since", from, from.AddDate(4, 0, 0), 24*time.Hour),
+		records.Duration("stay", 0, 10*time.Hour, time.Minute), records.Hashed("town", 5),
+		records.Label("class", "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := records.NewFrameBuilder(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if err := b.Append(nil, from.Add(shift+time.Duration(i*7)*24*time.Hour).Format(time.RFC3339),
+			float64(i*60%36000), strings.Repeat("x", i%9), []string{"a", "b"}[i%2]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Frame()
+}
+
+// TestOtherKindsOfColumns: moments and lengths of time are drawn as such, hashed texts by bucket,
+// and identifiers, which say nothing about a record, neither here nor in released figures.
+func TestOtherKindsOfColumns(t *testing.T) {
+	real, fake := dated(t, 150, 0), dated(t, 120, 90*24*time.Hour)
+	set := quick()
+	set.Methods = []classify.Method{}
+	r, err := report.Compute(t.Context(), report.Input{Real: real, Synthetic: fake,
+		HeldOut: real.Slice(0, 70)}, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Classifiers != nil {
+		t.Error("classifiers that were not asked for")
+	}
+	if len(r.Columns) != 4 || r.Columns[0].Name != "since" || len(r.Quality.Synthetic.Shapes) != 4 {
+		t.Fatalf("%d columns, the first is %s", len(r.Columns), r.Columns[0].Name)
+	}
+	text := pageOf(t, r)
+	if _, err := parse(text); err != nil {
+		t.Error(err)
+	}
+	checkSchema(t, r)
+	for _, want := range []string{"2020-01-01", "2024-01-01", "10h0m0s", "bucket-"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not on the page", want)
+		}
+	}
+	if strings.Contains(text, "customer") {
+		t.Error("identifiers are on the page")
+	}
+	budget := accountant.Budget{Epsilon: 1e7, Delta: 1e-6}
+	p, err := fidelity.Config{Schema: real.Schema(), Budget: budget, Bins: 6,
+		Methods: []string{"random forest"}}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Cells != 7+7+6+3+1 || p.Sensitivity != math.Sqrt(5) {
+		t.Errorf("%d cells, sensitivity %v", p.Cells, p.Sensitivity)
+	}
+	out, err := fidelity.Release(t.Context(), p, real, fake, accountant.NewLedger(budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Columns) != 4 || math.Abs(out.Records-150) > 0.1 {
+		t.Errorf("%v records, columns %+v", out.Records, out.Columns)
+	}
+}

@@ -1,0 +1,113 @@
+package report_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report"
+)
+
+// TestWords: the promise in words names the unit, what may change, the factor e^ε and 1/δ; without
+// a promise the words say so and name no figure.
+func TestWords(t *testing.T) {
+	fake := table(t, 50, 1)
+	for name, c := range map[string]struct {
+		g     *accountant.Guarantee
+		words []string
+		never []string
+	}{
+		"add or remove": {&accountant.Guarantee{Epsilon: 1, Delta: 1e-5, Unit: "record", Budget: 2},
+			[]string{"2.72 times", "1 in 100,000", "left out, or one more had been added", "73.1 %",
+				"one row of the data", "ε = 2 that was set for these data, ε = 1 was used"}, nil},
+		"replace": {&accountant.Guarantee{Epsilon: 0.1, Delta: 0, Unit: "user",
+			Relation: accountant.ReplaceOne},
+			[]string{"1.11 times", "one user had been replaced by any other",
+				"each user with everything"}, []string{"except with", "that was set"}},
+		"rows": {&accountant.Guarantee{Epsilon: 1, Delta: 1e-6, Unit: "user", RowsPerUnit: 7},
+			[]string{"at most 7 rows of each were used"}, []string{"one row of the data"}},
+		"large": {&accountant.Guarantee{Epsilon: 20, Delta: 1e-9, Unit: "record"},
+			[]string{"4.9e+08 times", "1 in 1,000,000,000", "100.0 %"}, nil},
+		"infinite": {&accountant.Guarantee{Epsilon: math.Inf(1), Delta: 1e-5},
+			[]string{"There is no guarantee: no finite ε"}, []string{"times as likely"}},
+		"test noise": {&accountant.Guarantee{Epsilon: 1, Delta: 1e-5, NotPrivate: "seeded noise"},
+			[]string{"There is no guarantee: seeded noise."}, []string{"times as likely"}},
+		"none": {nil, []string{"No guarantee was given"}, []string{"times as likely"}},
+	} {
+		r, err := report.Released(t.Context(), report.Input{Synthetic: fake, Guarantee: c.g}, quick())
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Join(r.Promise.Words, " ")
+		for _, w := range c.words {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s: %q is not in %q", name, w, text)
+			}
+		}
+		for _, w := range c.never {
+			if strings.Contains(text, w) {
+				t.Errorf("%s: %q is in %q", name, w, text)
+			}
+		}
+		if _, err := parse(pageOf(t, r)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		checkSchema(t, r)
+	}
+}
+
+// TestWhatIsRefused: inputs and settings that make no sense are errors.
+func TestWhatIsRefused(t *testing.T) {
+	real, fake := table(t, 50, 1), table(t, 50, 2)
+	for name, c := range map[string]struct {
+		in report.Input
+		s  report.Settings
+	}{
+		"nothing":         {report.Input{}, report.Settings{}},
+		"no real records": {report.Input{Synthetic: fake}, report.Settings{}},
+		"no synthetic":    {report.Input{Real: real}, report.Settings{}},
+		"another schema":  {report.Input{Real: sets(t, 10, 1), Synthetic: fake}, report.Settings{}},
+		"held-out schema": {report.Input{Real: real, Synthetic: fake, HeldOut: sets(t, 10, 1)},
+			report.Settings{}},
+		"few held out": {report.Input{Real: real, Synthetic: fake, HeldOut: fake.Slice(0, 2)},
+			report.Settings{}},
+		"one record": {report.Input{Real: real.Slice(0, 1), Synthetic: fake}, report.Settings{}},
+		"settings":   {report.Input{Real: real, Synthetic: fake}, report.Settings{Rows: -1}},
+	} {
+		if _, err := report.Compute(t.Context(), c.in, c.s); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestPersonsByRow: of persons the rows are compared, and noise is counted against persons.
+func TestPersonsByRow(t *testing.T) {
+	rows, fake := table(t, 100, 1), table(t, 80, 2)
+	keys := make([]int, rows.Len())
+	for i := range keys {
+		keys[i] = i / 4
+	}
+	persons, err := records.GroupBy(rows, keys, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := accountant.Guarantee{Epsilon: 5, Delta: 1e-5, Unit: records.UnitUser}
+	of := func(real records.Data) *report.Report {
+		r, err := report.Compute(t.Context(), report.Input{Real: real, Synthetic: fake, Guarantee: &g},
+			quick())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	a, b := of(persons), of(rows)
+	if a.Quality.Synthetic.Score != b.Quality.Synthetic.Score || a.Sizes.Real != 100 {
+		t.Errorf("the rows of persons score %v, the same rows %v", a.Quality.Synthetic.Score,
+			b.Quality.Synthetic.Score)
+	}
+	if !(a.Ceiling.Noise < b.Ceiling.Noise) || !strings.Contains(pageOf(t, a), "rows of 25 persons") {
+		t.Errorf("noise on 25 persons %v, on 100 rows %v", a.Ceiling.Noise, b.Ceiling.Noise)
+	}
+}

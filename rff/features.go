@@ -1,0 +1,84 @@
+package rff
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// Features is a public map from records to rows whose norm is bounded, each row a function of its
+// own record: a drawn [Map], or that of [Strokes].
+type Features interface {
+	In() int
+	Dim() int
+	NormBound() float64
+	// Transform writes the features of the batch's records into dst.
+	//
+	// Shapes: dst is b.Rows × Dim in be's memory.
+	Transform(be device.Backend, b device.Batch, dst device.Matrix)
+}
+
+// FeatureKernel describes features for records of a layout: every [Kernel] of this package does,
+// for any layout, and [Strokes] for images. The same description, layout and seed give the same
+// features. Errors: [*param.Error], joined.
+type FeatureKernel interface {
+	Features(l Layout, seed uint64) (Features, error)
+}
+
+// drawn draws a kernel's map over all coordinates alike.
+func drawn(k Kernel, l Layout, seed uint64) (Features, error) {
+	m, err := k.New(l.In, seed)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Features implements [FeatureKernel] over all coordinates of a record alike.
+func (c RBF) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
+
+// Features implements [FeatureKernel] over all coordinates of a record alike.
+func (c Laplacian) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
+
+// Features implements [FeatureKernel] over all coordinates of a record alike.
+func (c Cauchy) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
+
+// Features implements [FeatureKernel] over all coordinates of a record alike.
+func (c Matern) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
+
+// Features implements [FeatureKernel] over all coordinates of a record alike.
+func (c Custom) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
+
+// Features implements [FeatureKernel] over all coordinates of a record alike.
+func (c Scales) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
+
+// MarshalFeatures writes the description of one of this package's features, tagged with its name.
+// Errors: a [Custom] kernel holds a function and cannot be written, nor can a kernel of another
+// package.
+func MarshalFeatures(k FeatureKernel) ([]byte, error) {
+	if s, ok := k.(Strokes); ok {
+		params, err := json.Marshal(s)
+		if err != nil {
+			return nil, fmt.Errorf("rff: %w", err)
+		}
+		return json.Marshal(tagged{"strokes", params})
+	}
+	if kernel, ok := k.(Kernel); ok {
+		return MarshalKernel(kernel)
+	}
+	return nil, fmt.Errorf("rff: features of type %T cannot be written", k)
+}
+
+// UnmarshalFeatures reads what [MarshalFeatures] wrote. Errors: [ErrFormat].
+func UnmarshalFeatures(data []byte) (FeatureKernel, error) {
+	var t tagged
+	if json.Unmarshal(data, &t) == nil && t.Kernel == "strokes" {
+		return decodeParams[Strokes](t.Params)
+	}
+	k, err := UnmarshalKernel(data)
+	if err != nil {
+		return nil, err
+	}
+	return k.(FeatureKernel), nil // all of this package's kernels are
+}

@@ -1,0 +1,134 @@
+package rff
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Strokes describes images by which way their edges run where: histograms of the orientations of
+// grey-level gradients over a grid of cells, each gradient shared among its neighbouring cells and
+// orientations. Images can be made upright before: centred, freed of their slant and brought to one
+// size, by the moments of their own grey levels. It is meant for clustering, where two images of
+// one symbol are to be close; a generator cannot be trained against it.
+//
+// Rows have norm 1, or 0 for an image of one grey level, so that a private sum of them has
+// sensitivity 1. A row is a function of its image alone, and of nothing that is read off others.
+//
+// Source: Dalal and Triggs 2005 (histograms of oriented gradients), without their blocks; slant and
+// size from moments as Casey 1970.
+type Strokes struct {
+	Cells        int `json:"cells"`        // along each side
+	Orientations int `json:"orientations"` // between 0 and π
+	// Blur is the standard deviation, in pixels, of the smoothing before gradients are taken.
+	Blur float64 `json:"blur"`
+	// Upright centres images and takes their slant away. Spread, where it is not 0, is the standard
+	// deviation of an upright image's ink along its height, as a part of the height.
+	Upright bool    `json:"upright,omitempty"`
+	Spread  float64 `json:"spread,omitempty"`
+}
+
+// StrokesFor returns the settings that served best for handwriting, in proportion to the size of
+// the images: five by five cells of six orientations, 150 features. They were chosen on generated
+// digits of 28×28 pixels and on no records.
+func StrokesFor(height, width int) Strokes {
+	side := math.Sqrt(max(float64(height)*float64(width), 1)) / 28
+	return Strokes{Cells: 5, Orientations: 6, Blur: side, Upright: true, Spread: 6.0 / 28}
+}
+
+const (
+	mostCells        = 1 << 10 // along a side
+	mostOrientations = 1 << 10
+)
+
+// Features implements [FeatureKernel]. Errors: also a layout that is not one of images.
+func (c Strokes) Features(l Layout, _ uint64) (Features, error) {
+	m, err := c.new(l)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (c Strokes) new(l Layout) (*StrokeMap, error) {
+	if err := errors.Join(l.Validate(), c.validate(l)); err != nil {
+		return nil, err
+	}
+	return &StrokeMap{config: c, in: l.In, height: l.Height, width: l.Width}, nil
+}
+
+func (c Strokes) validate(l Layout) error {
+	var k param.Checker
+	k.OK(l.image() && l.In == l.Height*l.Width, "rff.Strokes: layout",
+		fmt.Sprintf("%d numbers of %d×%d pixels", l.In, l.Height, l.Width), "images in grey")
+	k.OK(c.Cells >= 1 && c.Cells <= mostCells, "rff.Strokes.Cells", c.Cells, "from 1 to 1024")
+	k.OK(c.Orientations >= 1 && c.Orientations <= mostOrientations, "rff.Strokes.Orientations",
+		c.Orientations, "from 1 to 1024")
+	k.OK(c.Blur >= 0 && c.Blur <= 1e3, "rff.Strokes.Blur", c.Blur, "from 0 to 1000 pixels")
+	k.OK(c.Spread >= 0 && c.Spread <= 1, "rff.Strokes.Spread", c.Spread, "a part of the height")
+	k.OK(c.Upright || c.Spread == 0, "rff.Strokes.Spread", c.Spread, "0 unless Upright")
+	return k.Err()
+}
+
+// StrokeMap is the features of [Strokes] for images of one size. It is safe for concurrent use.
+//
+// Guarantee: each row it writes has a Euclidean norm of at most 1, in the float32 numbers written,
+// whatever the record holds.
+type StrokeMap struct {
+	config            Strokes
+	in, height, width int
+}
+
+// In is the width of a record.
+func (m *StrokeMap) In() int { return m.in }
+
+// Dim is the number of features.
+func (m *StrokeMap) Dim() int { return m.config.Cells * m.config.Cells * m.config.Orientations }
+
+// NormBound is 1.
+func (m *StrokeMap) NormBound() float64 { return 1 }
+
+// Transform writes the features of the batch's records into dst. It computes on the host, whatever
+// the device.
+//
+// Shapes: dst is b.Rows × Dim in be's memory; records have width In.
+func (m *StrokeMap) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
+	x, out := hostRows(be, b), hostDst(be, dst)
+	parallel(be, b.Rows, 32*m.in, func(lo, hi int) {
+		d := newDrawing(m)
+		for i := lo; i < hi; i++ {
+			d.features(x.Row(i), out.Row(i))
+		}
+	})
+	toDevice(be, dst, out)
+}
+
+type strokeFile struct {
+	Strokes Strokes `json:"strokes"`
+	In      int     `json:"in"`
+	Height  int     `json:"height"`
+	Width   int     `json:"width"`
+}
+
+// MarshalJSON writes the description and the size of the images.
+func (m *StrokeMap) MarshalJSON() ([]byte, error) {
+	return json.Marshal(strokeFile{m.config, m.in, m.height, m.width})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
+func (m *StrokeMap) UnmarshalJSON(data []byte) error {
+	var f strokeFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	read, err := f.Strokes.new(Layout{In: f.In, Height: f.Height, Width: f.Width})
+	if err != nil {
+		return err
+	}
+	*m = *read
+	return nil
+}
