@@ -60,7 +60,7 @@ func (w *work) newPartial(be device.Backend) *Partial {
 // Add adds every record of data, and each record may be added to one shard only, once; if a
 // ledger is to protect users, all records of a user must be in data.
 //
-// Errors: synth.ErrSchema; **param.Error for a Partial not made by Plan.NewPartial. After
+// Errors: synth.ErrSchema; *param.Error for a Partial not made by Plan.NewPartial. After
 // synth.ErrData or the context's error the sums hold some of the records, and the Partial cannot
 // be used any more.
 func (a *Partial) Add(ctx context.Context, data records.Data) error {
