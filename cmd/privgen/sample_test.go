@@ -191,8 +191,8 @@ func TestStraysAreTold(t *testing.T) {
 	}
 }
 
-// TestPersonsOfSeveralRows: a plan of persons reads whose row is whose, and its guarantee is one for
-// persons; a ledger of records refuses it.
+// TestPersonsOfSeveralRows: a plan of persons reads whose row is whose, and its guarantee is one
+// for persons; a ledger of records refuses it.
 func TestPersonsOfSeveralRows(t *testing.T) {
 	s := newSession(t)
 	s.people("people.csv", 3000, 1)
