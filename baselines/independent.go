@@ -41,8 +41,18 @@ func (m independent) stages(noise float64) []synth.Stage {
 }
 
 func (m independent) counts() itemCounts {
-	return itemCounts{dim: m.Schema.Dim(), limit: cmp.Or(m.MaxItems, m.Schema.MaxItems()),
+	return itemCounts{schema: m.Schema,
+		dim: m.Schema.Dim(), limit: cmp.Or(m.MaxItems, m.Schema.MaxItems()),
 		relation: m.Budget.Relation}
+}
+
+func (m independent) passes() []string { return []string{purposeItems} }
+
+func (m independent) counter(p synth.Pass, noise float64) (*cutCounter, error) {
+	if p.Purpose != purposeItems || p.State != nil {
+		return nil, noPass(m, p)
+	}
+	return m.counts().counter(noise), nil
 }
 
 func (m independent) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error) {

@@ -35,6 +35,7 @@ func eachCut(ctx context.Context, data records.Data, limit int,
 
 // itemCounts is a release of how many records have each item, and of how many records there are.
 type itemCounts struct {
+	schema     records.Schema
 	dim, limit int
 	relation   accountant.Relation
 }
@@ -51,20 +52,19 @@ func (c itemCounts) std(noise float64) (items, rows float64) {
 	return noise * sensitivity / math.Sqrt(1-rowsPart), noise / math.Sqrt(rowsPart)
 }
 
-// sums are the private numbers.
-func (c itemCounts) sums(ctx context.Context, data records.Data, noise float64) (items,
-	rows *mechanism.FixedSum, err error) {
+// counter counts items and records: private numbers.
+func (c itemCounts) counter(noise float64) *cutCounter {
 	itemStd, rowStd := c.std(noise)
-	persons := data.Schema().RowsPerPerson() > 0
-	items = mechanism.NewFixedSum(c.dim, mechanism.CountGrid(itemStd, persons))
-	rows = mechanism.NewFixedSum(1, mechanism.CountGrid(rowStd, persons))
-	err = eachCut(ctx, data, c.limit, func(row []uint32, share float64) {
-		rows.AddShare(0, share)
-		for _, item := range row {
-			items.AddShare(int(item), share)
-		}
-	})
-	return items, rows, err
+	persons := c.schema.RowsPerPerson() > 0
+	items := mechanism.NewFixedSum(c.dim, mechanism.CountGrid(itemStd, persons))
+	rows := mechanism.NewFixedSum(1, mechanism.CountGrid(rowStd, persons))
+	return &cutCounter{limit: c.limit, sums: []*mechanism.FixedSum{items, rows},
+		each: func(row []uint32, share float64) {
+			rows.AddShare(0, share)
+			for _, item := range row {
+				items.AddShare(int(item), share)
+			}
+		}}
 }
 
 // release returns released counts, made the best of, and the number of records, at least one.
@@ -72,8 +72,13 @@ func (c itemCounts) release(ctx context.Context, r *synth.Run, noise float64) (p
 	n float64, err error) {
 	itemStd, rowStd := c.std(noise)
 	out, err := r.Once(purposeItems, []int{c.dim, 1}, func() (float64, []mechanism.Part, error) {
-		items, rows, err := c.sums(ctx, r.Data, noise)
-		return 1 / noise, []mechanism.Part{{Sum: items, Std: itemStd}, {Sum: rows, Std: rowStd}}, err
+		sums, err := r.Read(ctx, synth.Pass{Purpose: purposeItems})
+		if err != nil {
+			return 0, nil, err
+		}
+		list := sums.Sums()
+		return 1 / noise, []mechanism.Part{{Sum: list[0], Std: itemStd}, {Sum: list[1], Std: rowStd}},
+			nil
 	})
 	if err != nil {
 		return nil, 0, err

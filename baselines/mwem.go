@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -82,13 +83,13 @@ func (m mwem) stages(noise float64) []synth.Stage {
 
 func (m mwem) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error) {
 	w := m.workload()
-	truth, rows, err := w.answers(ctx, r.Data, m.MaxItems)
+	sums, err := r.Read(ctx, synth.Pass{Purpose: purposeChoices})
 	if err != nil {
 		return nil, err
 	}
-	s := rounds{truth: truth, scores: make([]int64, len(truth)), noise: noise,
-		choices: r.Allowance(purposeChoices), measures: r.Allowance(purposeMeasures)}
-	if err := s.released.restore(r.Saved(), len(truth), m.Rounds); err != nil {
+	s := rounds{truth: sums.Sums()[0], rows: sums.Sums()[1], near: make([]int64, w.count),
+		noise: noise, choices: r.Allowance(purposeChoices), measures: r.Allowance(purposeMeasures)}
+	if err := s.released.restore(r.Saved(), w.count, m.Rounds); err != nil {
 		return nil, err
 	}
 	r.Keep(s.released.file)
@@ -96,7 +97,7 @@ func (m mwem) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, er
 		if s.measures.Remaining() == 0 {
 			return nil, fmt.Errorf("%s: %w", purposeMeasures, synth.ErrLost)
 		}
-		n, err := s.measure(rows)
+		n, err := s.measure(s.rows)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +121,8 @@ func (m mwem) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, er
 
 // rounds learn from true answers, which are private; choices and measurements are all that leaves.
 type rounds struct {
-	truth, scores     []int64
+	truth, rows       *mechanism.FixedSum
+	near              []int64 // the weights' answers, as whole numbers
 	noise             float64
 	choices, measures *mechanism.Allowance
 	released          measurements
@@ -128,18 +130,18 @@ type rounds struct {
 
 // round measures the query that is answered worst.
 func (s *rounds) round(w *weights) error {
-	for q, t := range s.truth {
-		s.scores[q] = distance(t, w.answer(q))
+	for q := range s.near {
+		s.near[q] = whole(w.answer(q))
 	}
 	grant, err := s.choices.Next()
 	if err != nil {
 		return err
 	}
-	q, err := grant.Exponential(s.scores)
+	q, err := grant.Farthest(s.truth, s.near)
 	if err != nil {
 		return err
 	}
-	value, err := s.measure(s.truth[q])
+	value, err := s.measure(s.truth.Slice(q, q+1))
 	if err != nil {
 		return err
 	}
@@ -148,12 +150,15 @@ func (s *rounds) round(w *weights) error {
 	return nil
 }
 
-func (s *rounds) measure(count int64) (float64, error) {
+// measure is one count with Laplace noise.
+func (s *rounds) measure(count *mechanism.FixedSum) (float64, error) {
 	grant, err := s.measures.Next()
 	if err != nil {
 		return 0, err
 	}
-	return measured(grant, count, s.noise)
+	out := make([]float64, 1)
+	err = grant.Laplace(1/s.noise, mechanism.Part{Sum: count, Std: s.noise, Out: out})
+	return out[0], err
 }
 
 // measurements are what MWEM has released: the number of records, and answers to queries that it
@@ -204,21 +209,27 @@ func (m *measurements) restore(f *synth.File, queries, rounds int) error {
 	return err
 }
 
-// distance is a whole number that changes by at most 1 with the true count, since the answer is
-// rounded by itself.
-func distance(truth int64, answer float64) int64 {
-	d := truth - int64(math.Round(min(max(answer, -1e15), 1e15)))
-	return max(d, -d)
+// whole rounds an answer by itself, so that its distance from a true count changes by at most 1
+// with the count.
+func whole(answer float64) int64 { return int64(math.Round(min(max(answer, -1e15), 1e15))) }
+
+// countGrid is fine beside the noise, divides 1, and leaves room for counts of two thousand million
+// times the scale.
+func countGrid(scale float64, persons bool) float64 {
+	g := min(mechanism.GridFor(scale)*(1<<18), 1)
+	if persons {
+		g = min(g, records.ShareStep)
+	}
+	return g
 }
 
-// measured is one count with Laplace noise of the event's scale. The grid is fine compared to the
-// noise, divides 1, and leaves room for counts of two thousand million times the scale.
-func measured(g *mechanism.Grant, count int64, scale float64) (float64, error) {
-	sum := mechanism.NewFixedSum(1, min(mechanism.GridFor(scale)*(1<<18), 1))
-	sum.AddInt(0, count)
-	out := make([]float64, 1)
-	err := g.Laplace(1/scale, mechanism.Part{Sum: sum, Std: scale, Out: out})
-	return out[0], err
+func (m mwem) passes() []string { return []string{purposeChoices} }
+
+func (m mwem) counter(p synth.Pass, noise float64) (*cutCounter, error) {
+	if p.Purpose != purposeChoices || p.State != nil {
+		return nil, noPass(m, p)
+	}
+	return m.workload().counter(m.MaxItems, countGrid(noise, m.Schema.RowsPerPerson() > 0)), nil
 }
 
 // domain lists or draws the possible records: public.

@@ -1,14 +1,13 @@
 package baselines
 
 import (
-	"context"
 	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"sort"
 
-	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/mechanism"
 )
 
 // workload are the queries that MWEM learns to answer: 64 to a word, a word of queries for every
@@ -49,24 +48,17 @@ func drawSet(rng *rand.Rand, universe, n int) []uint32 {
 	return set
 }
 
-// answers counts the cut records that satisfy each query, and all of them: private numbers.
+// counter counts the cut records that satisfy each query, and all of them: private numbers.
 //
-// Rows of persons count for their shares, in whole units, and what they add up to is rounded down
-// to whole persons. A person's shares add up to 1, so that a sum moves by at most 1 with a
-// person, and rounded down by at most 1 too.
-func (w workload) answers(ctx context.Context, data records.Data, limit int) (truth []int64,
-	rows int64, err error) {
-	truth = make([]int64, w.count)
-	const units = 1 / records.ShareStep
-	err = eachCut(ctx, data, limit, func(items []uint32, share float64) {
-		count := int64(share * units)
-		rows += count
-		w.satisfied(items, func(q int) { truth[q] += count })
-	})
-	for q := range truth {
-		truth[q] /= units
-	}
-	return truth, rows / units, err
+// Rows of persons count for their shares. A person's add up to 1, so that a sum moves by at most 1
+// with a person, and so does what it is rounded down to.
+func (w workload) counter(limit int, grid float64) *cutCounter {
+	truth, rows := mechanism.NewFixedSum(w.count, grid), mechanism.NewFixedSum(1, grid)
+	return &cutCounter{limit: limit, sums: []*mechanism.FixedSum{truth, rows},
+		each: func(items []uint32, share float64) {
+			rows.AddShare(0, share)
+			w.satisfied(items, func(q int) { truth.AddShare(q, share) })
+		}}
 }
 
 // satisfied calls f with the queries that a set satisfies, each once.

@@ -81,6 +81,8 @@ type method interface {
 	common() Common
 	config() any // in JSON; read back as a setJSON
 	stages(noise float64) []synth.Stage
+	passes() []string
+	counter(p synth.Pass, noise float64) (*cutCounter, error)
 	fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error)
 }
 

@@ -3,12 +3,12 @@ package baselines
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"math"
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -68,9 +68,53 @@ func (m tree) stages(noise float64) []synth.Stage {
 func (m tree) itemNoise(noise float64) float64 { return noise / math.Sqrt(itemsPart) }
 func (m tree) pairNoise(noise float64) float64 { return noise / math.Sqrt(1-itemsPart) }
 
+func (m tree) counts() itemCounts {
+	return itemCounts{schema: m.Schema,
+		dim: m.Schema.Dim(), limit: m.MaxItems, relation: m.Budget.Relation}
+}
+
+func (m tree) passes() []string { return []string{purposeItems, purposePairs} }
+
+func (m tree) counter(p synth.Pass, noise float64) (*cutCounter, error) {
+	switch {
+	case p.Purpose == purposeItems && p.State == nil:
+		return m.counts().counter(m.itemNoise(noise)), nil
+	case p.Purpose == purposePairs:
+		if chosen, ok := m.readItems(p.State); ok {
+			return m.pairCounter(chosen, m.pairStd(m.pairNoise(noise))), nil
+		}
+	}
+	return nil, noPass(m, p)
+}
+
+// itemState is the state of the pass over pairs: the chosen items, four bytes each.
+func itemState(chosen []uint32) []byte {
+	state := make([]byte, 0, 4*len(chosen))
+	for _, item := range chosen {
+		state = binary.LittleEndian.AppendUint32(state, item)
+	}
+	return state
+}
+
+// readItems reads what itemState writes: as many items as the plan pairs, each once.
+func (m tree) readItems(state []byte) (chosen []uint32, ok bool) {
+	seen := map[uint32]bool{}
+	for b := range slices.Chunk(state, 4) {
+		if len(b) < 4 {
+			return nil, false
+		}
+		item := binary.LittleEndian.Uint32(b)
+		if int64(item) >= int64(m.Schema.Dim()) || seen[item] {
+			return nil, false
+		}
+		seen[item] = true
+		chosen = append(chosen, item)
+	}
+	return chosen, len(chosen) == m.Items
+}
+
 func (m tree) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error) {
-	items := itemCounts{dim: m.Schema.Dim(), limit: m.MaxItems, relation: m.Budget.Relation}
-	perItem, n, err := items.release(ctx, r, m.itemNoise(noise))
+	perItem, n, err := m.counts().release(ctx, r, m.itemNoise(noise))
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +148,11 @@ func (m tree) pairs(ctx context.Context, r *synth.Run, chosen []uint32, noise fl
 	std := m.pairStd(noise)
 	out, err := r.Once(purposePairs, []int{len(chosen) * (len(chosen) - 1) / 2},
 		func() (float64, []mechanism.Part, error) {
-			sum, err := m.pairSums(ctx, r.Data, chosen, std)
-			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
+			sums, err := r.Read(ctx, synth.Pass{Purpose: purposePairs, State: itemState(chosen)})
+			if err != nil {
+				return 0, nil, err
+			}
+			return 1 / noise, []mechanism.Part{{Sum: sums.Sums()[0], Std: std}}, nil
 		})
 	if err != nil {
 		return nil, 0, err
@@ -114,8 +161,8 @@ func (m tree) pairs(ctx context.Context, r *synth.Run, chosen []uint32, noise fl
 	return out[0], std, nil
 }
 
-func (m tree) pairSums(ctx context.Context, data records.Data, chosen []uint32,
-	std float64) (*mechanism.FixedSum, error) {
+// pairCounter counts the pairs among chosen items: private numbers.
+func (m tree) pairCounter(chosen []uint32, std float64) *cutCounter {
 	rank := make([]int32, m.Schema.Dim())
 	for i := range rank {
 		rank[i] = -1
@@ -124,9 +171,10 @@ func (m tree) pairSums(ctx context.Context, data records.Data, chosen []uint32,
 		rank[item] = int32(r)
 	}
 	sum := mechanism.NewFixedSum(len(chosen)*(len(chosen)-1)/2, mechanism.CountGrid(std,
-		data.Schema().RowsPerPerson() > 0))
+		m.Schema.RowsPerPerson() > 0))
 	var ranks []int32
-	err := eachCut(ctx, data, m.MaxItems, func(row []uint32, share float64) {
+	return &cutCounter{limit: m.MaxItems, sums: []*mechanism.FixedSum{sum}, each: func(row []uint32,
+		share float64) {
 		ranks = ranks[:0]
 		for _, item := range row {
 			if r := rank[item]; r >= 0 {
@@ -138,8 +186,7 @@ func (m tree) pairSums(ctx context.Context, data records.Data, chosen []uint32,
 				sum.AddShare(pairAt(int(a), int(b)), share)
 			}
 		}
-	})
-	return sum, err
+	}}
 }
 
 // pairAt is where the pair of two different ranks stands.

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -160,16 +159,23 @@ type lloyd struct {
 	f        Features
 	relation accountant.Relation
 	ledger   *accountant.Ledger
-	store    *store
+	store    *store  // nil where the records are elsewhere
+	pass     passing // nil where they are here
 	rng      *rand.Rand
 }
+
+// passing makes one pass over all records: the sums for the given centres, and whether they rest on
+// arithmetic that makes no promises of one record apart from the others.
+type passing func(ctx context.Context, centers [][]float64, clip float64) (workerSums, bool, error)
 
 func (l *lloyd) run(ctx context.Context, schema records.Schema) (*Model, error) {
 	clip, err := l.clipNorm(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l.store.setClip(clip)
+	if l.store != nil {
+		l.store.setClip(clip)
+	}
 	s := start{l.opts.be, l.f, schema, l.cfg.centers(), clip, l.rng}
 	centers, err := l.cfg.Init.centers(ctx, s)
 	if err != nil {
@@ -209,21 +215,17 @@ func (l *lloyd) privateNorm(ctx context.Context) (float64, error) {
 }
 
 func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Model, error) {
-	k, dim, rows := l.cfg.centers(), l.f.Dim(), l.store.rows
+	k, dim := l.cfg.centers(), l.f.Dim()
 	n := spread(l.relation, s.clip, l.cfg.NoiseMultiplier, l.cfg.countShare(dim))
-	totals := newSums(k, dim, l.opts.be.Workers(), n, l.store.share != nil)
-	near, assigned := newNearest(l.opts.be, k, dim, rows), make([]int32, rows)
+	pass := l.pass
+	if pass == nil {
+		pass = l.reading(n)
+	}
 	path := &path{l: l, s: s, update: newUpdater(l.cfg, n, dim, l.rng), centers: centers}
 	path.replay(l.opts.history)
 	out := released{make([]float64, k*dim), make([]float64, k)}
 	for l.opts.iterations.Remaining() > 0 {
-		near.set(path.centers)
-		totals.reset()
-		err := l.store.visit(ctx, func(p part) error {
-			near.assign(p.features, assigned)
-			totals.add(l.opts.be, p.features, assigned, l.store.shares(p))
-			return nil
-		})
+		sums, real, err := pass(ctx, path.centers, s.clip)
 		if err != nil {
 			return nil, err
 		}
@@ -233,10 +235,10 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		}
 		// The cluster of a record is a function of the record alone only if the backend promises
 		// it.
-		if device.PromisesOf(l.opts.be) != (device.Promises{RowsAlone: true, SameBits: true}) {
+		if real {
 			grant.NoteReal()
 		}
-		if err := totals.release(grant, n, out); err != nil {
+		if err := sums.release(grant, n, out); err != nil {
 			return nil, err
 		}
 		l.opts.history.add(out)
@@ -244,6 +246,18 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		l.report(l.cfg.Iterations - l.opts.iterations.Remaining())
 	}
 	return path.model()
+}
+
+// reading makes the passes over the fit's own records.
+func (l *lloyd) reading(n noise) passing {
+	totals := newSums(l.cfg.centers(), l.f.Dim(), l.opts.be.Workers(), n, l.store.share != nil)
+	a := newAssigning(l.opts.be, l.cfg.centers(), l.f.Dim(), l.store.rows, totals)
+	return func(ctx context.Context, centers [][]float64, _ float64) (workerSums, bool, error) {
+		totals.reset()
+		a.near.set(centers)
+		err := a.add(ctx, l.store)
+		return totals.total(), isReal(l.opts.be), err
+	}
 }
 
 // path computes the centres from release to release. It sees nothing private.

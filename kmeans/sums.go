@@ -1,6 +1,7 @@
 package kmeans
 
 import (
+	"context"
 	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -87,6 +88,8 @@ func (s *sums) total() workerSums {
 	for _, w := range s.workers[1:] {
 		t.features.Merge(w.features)
 		t.counts.Merge(w.counts)
+		w.features.Reset()
+		w.counts.Reset()
 	}
 	return t
 }
@@ -97,9 +100,34 @@ type released struct {
 	counts []float64 // k
 }
 
-func (s *sums) release(g *mechanism.Grant, n noise, out released) error {
-	t := s.total()
+func (t workerSums) release(g *mechanism.Grant, n noise, out released) error {
 	return g.Release(n.effect,
 		mechanism.Part{Sum: t.features, Std: n.sum, Out: out.sums},
 		mechanism.Part{Sum: t.counts, Std: n.count, Out: out.counts})
+}
+
+// assigning counts records in the clusters whose centres are nearest.
+type assigning struct {
+	be       device.Backend
+	near     *nearest
+	assigned []int32
+	totals   *sums
+}
+
+func newAssigning(be device.Backend, k, dim, rows int, totals *sums) *assigning {
+	return &assigning{be, newNearest(be, k, dim, rows), make([]int32, rows), totals}
+}
+
+// add counts every record of a store once.
+func (a *assigning) add(ctx context.Context, s *store) error {
+	return s.visit(ctx, func(p part) error {
+		a.near.assign(p.features, a.assigned)
+		a.totals.add(a.be, p.features, a.assigned, s.shares(p))
+		return nil
+	})
+}
+
+// isReal reports whether a backend makes no promises of one record apart from the others.
+func isReal(be device.Backend) bool {
+	return device.PromisesOf(be) != device.Promises{RowsAlone: true, SameBits: true}
 }

@@ -1,6 +1,8 @@
 package mechanism
 
 import (
+	"math"
+
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
@@ -31,4 +33,26 @@ func (g *Grant) Exponential(utilities []int64) (int, error) {
 	out := []int64{int64(sampler.ChooseExponential(utilities, e.Epsilon, g.a.stream()))}
 	err := g.tellIntegers("exponential mechanism", 1, 1, in, out)
 	return int(out[0]), err
+}
+
+// Farthest chooses a coordinate of counts with probability proportional to exp(ε·d/2), ε being the
+// event's and d the distance of the count from the answer that is given for it. Counts are whole
+// numbers, added by FixedSum.AddInt on a grid that divides 1.
+//
+// Guarantee: that of Exponential, provided that no count differs by more than 1 between neighbours;
+// answers are public.
+// Errors: those of Exponential; [ErrNotCovered] for another number of answers than of counts, or a
+// grid outside 2^-62 to 1. Nothing has then been drawn.
+func (g *Grant) Farthest(counts *FixedSum, answers []int64) (int, error) {
+	if !counts.made() || len(answers) != len(counts.sum) || !isPowerOfTwo(counts.grid) ||
+		counts.grid > 1 || counts.grid < 0x1p-62 {
+		return 0, g.a.refuse("want an answer for each count, on a grid from 2^-62 to 1")
+	}
+	_, exponent := math.Frexp(counts.inverse)
+	utilities := make([]int64, len(answers))
+	for i, a := range answers {
+		d := counts.sum[i]>>(exponent-1) - a
+		utilities[i] = max(d, -d)
+	}
+	return g.Exponential(utilities)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/privacytest"
 )
 
 // TestExponentialMechanismChooses by its law: each frequency lies within 6.2 deviations, which each
@@ -72,5 +73,69 @@ func TestExponentialMechanismRefuses(t *testing.T) {
 	}
 	if _, err := grant.Exponential([]int64{1, 2}); !errors.Is(err, mechanism.ErrNotCovered) {
 		t.Errorf("twice: %v", err)
+	}
+}
+
+// TestFarthest chooses as Exponential does among the distances, with the same randomness, on any
+// grid; and refuses what it cannot read.
+func TestFarthest(t *testing.T) {
+	event := accountant.ExponentialMechanism{Epsilon: 0.3}
+	answers := []int64{3, 4, -2, 12, 0}
+	distances := []int64{3, 1, 2, 3, 1 << 40}
+	choose := func(seed uint64, f func(*mechanism.Grant) (int, error)) int {
+		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
+		grant, err := mechanism.Begin(privacytest.Seeded(t, context.Background(), seed), ledger).Spend(
+			"choice", event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i, err := f(grant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	seen := map[int]bool{}
+	for _, grid := range []float64{1, 0x1p-3, 0x1p-20} {
+		list, some := mechanism.NewFixedSum(5, grid), mechanism.NewFixedSum(4, grid)
+		for i, v := range []int64{6, 3, 0, 9} {
+			list.AddInt(i, v)
+			some.AddInt(i, v)
+		}
+		for range 1 << 20 {
+			list.AddInt(4, 1<<20)
+		}
+		for seed := range uint64(60) {
+			want := choose(seed, func(g *mechanism.Grant) (int, error) {
+				return g.Exponential(distances[:4])
+			})
+			got := choose(seed, func(g *mechanism.Grant) (int, error) {
+				return g.Farthest(some, answers[:4])
+			})
+			if got != want {
+				t.Fatalf("grid %v, seed %d: %d, want %d", grid, seed, got, want)
+			}
+			seen[got] = true
+			if far := choose(seed, func(g *mechanism.Grant) (int, error) {
+				return g.Farthest(list, answers)
+			}); far != 4 {
+				t.Errorf("grid %v: a count of 2^40 loses to %d", grid, far)
+			}
+		}
+	}
+	if len(seen) < 4 {
+		t.Errorf("only %v are chosen: the test has no power", seen)
+	}
+	for name, sum := range map[string]*mechanism.FixedSum{"none": nil, "zero": new(mechanism.FixedSum),
+		"too few": mechanism.NewFixedSum(2, 1), "a coarse grid": mechanism.NewFixedSum(4, 2),
+		"no grid": mechanism.NewFixedSum(4, 0.3)} {
+		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
+		grant, err := mechanism.Begin(context.Background(), ledger).Spend("choice", event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := grant.Farthest(sum, answers[:4]); !errors.Is(err, mechanism.ErrNotCovered) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -152,5 +152,10 @@ func (s *FixedSum) Merge(o *FixedSum) {
 	}
 }
 
+// Slice is the sum's coordinates from lo to hi-1, which are not copied.
+func (s *FixedSum) Slice(lo, hi int) *FixedSum {
+	return &FixedSum{&hiddenSum{&fixedSum{sum: s.sum[lo:hi:hi], grid: s.grid, inverse: s.inverse}}}
+}
+
 // Reset sets the sum to zero.
 func (s *FixedSum) Reset() { clear(s.sum) }

@@ -2,12 +2,14 @@ package merf
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
-	"maps"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -42,7 +44,7 @@ func (p *Plan) EmbedStream(ctx context.Context, ledger *accountant.Ledger,
 	if err := p.streams("merf.EmbedStream.stream", stream); err != nil {
 		return nil, err
 	}
-	return p.release(ctx, ledger, nil, pieces(ctx, stream), opts)
+	return p.release(ctx, ledger, nil, p.work.pieces(ctx, stream), opts)
 }
 
 // FitStream is FitOn for records that arrive in pieces, in memory that does not grow with their
@@ -55,7 +57,7 @@ func (p *Plan) FitStream(ctx context.Context, ledger *accountant.Ledger,
 		return nil, err
 	}
 	return p.Carry(ctx, ledger, nil, func(r *synth.Run) (synth.Model, error) {
-		return p.work.fit(ctx, r, pieces(ctx, stream))
+		return p.work.fit(ctx, r, p.work.pieces(ctx, stream))
 	}, opts...)
 }
 
@@ -67,36 +69,43 @@ func (p *Plan) streams(path string, stream iter.Seq2[records.Data, error]) error
 	return p.wholeSums("zero: a stream is read once")
 }
 
-// A filler adds up what a run reads.
-type filler func(*synth.Run, *Partial) error
+// A filler returns the sums of what a run reads.
+type filler func(*synth.Run) (*Partial, error)
 
 // addAll adds up the run's records.
 func addAll(ctx context.Context) filler {
-	return func(r *synth.Run, s *Partial) error { return s.Add(ctx, r.Data) }
+	return func(r *synth.Run) (*Partial, error) {
+		return r.Read(ctx, synth.Pass{Purpose: PurposeEmbed})
+	}
 }
 
 // pieces adds up the records of a stream.
-func pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
-	return func(r *synth.Run, s *Partial) error {
+func (w *work) pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
+	return func(r *synth.Run) (*Partial, error) {
+		s := w.newPartial(r.Backend)
 		for data, err := range stream {
 			if err != nil {
-				return err
+				return nil, err
 			}
 			data = records.Clamped(data)
 			if data != nil {
-				if err := records.CheckUnitOf("merf.stream", data, r.Ledger.Unit()); err != nil {
-					return err
+				err := records.CheckUnitOf("merf.stream", data, r.Ledger.Unit())
+				if err != nil {
+					return nil, err
 				}
 			}
 			if err := s.Add(ctx, data); err != nil {
-				return err
+				return nil, fmt.Errorf("merf: %w", err)
 			}
-			if err := records.CheckUnit("merf.stream (the pieces so far)", s.who, r.Ledger.Unit()); err !=
+			if s.Unit() == "" {
+				continue
+			}
+			if err := records.CheckUnit("merf.stream (the pieces so far)", s.Unit(), r.Ledger.Unit()); err !=
 				nil {
-				return err
+				return nil, err
 			}
 		}
-		return nil
+		return s, nil
 	}
 }
 
@@ -111,50 +120,83 @@ func pieces(ctx context.Context, stream iter.Seq2[records.Data, error]) filler {
 // Add has failed, or a plan with Batches.
 func (p *Plan) Release(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
 	opts ...synth.Option) (*Embedding, error) {
+	taken := new(taken)
 	if err := p.checkShards(ledger, shards); err != nil {
 		return nil, err
 	}
-	var taken *Partial
-	e, err := p.release(ctx, ledger, nil, func(_ *synth.Run, all *Partial) error {
-		taken = all
-		for _, s := range shards {
-			all.take(s)
-		}
-		return nil
-	}, opts)
-	if err != nil && taken != nil && len(shards) > 0 {
-		shards[0].take(taken)
+	e, err := p.release(ctx, ledger, nil, taken.from(p.work, shards), opts)
+	return e, errors.Join(err, taken.back(err, shards))
+}
+
+// FitShards releases the sums of shards as Release does and trains the plan's generator.
+//
+// Guarantee and Errors: those of Release.
+func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger, shards []*Partial,
+	opts ...synth.Option) (*synth.Generator, error) {
+	taken := new(taken)
+	if err := p.checkShards(ledger, shards); err != nil {
+		return nil, err
 	}
-	return e, err
+	g, err := p.Carry(ctx, ledger, nil, func(r *synth.Run) (synth.Model, error) {
+		return p.work.fit(ctx, r, taken.from(p.work, shards))
+	}, opts...)
+	return g, errors.Join(err, taken.back(err, shards))
+}
+
+// EmbedPasses is Embed where the records are elsewhere: read returns the sums of all records,
+// merged from shards as package partial describes.
+//
+// Guarantee and Errors: those of Release, and those of read.
+func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
+	read func(context.Context, synth.Pass) (*Partial, error),
+	opts ...synth.Option) (*Embedding, error) {
+	if err := p.wholeSums("none: a sample is drawn by position"); err != nil {
+		return nil, err
+	}
+	if read == nil {
+		return nil, param.New("merf.EmbedPasses.read", nil, "a function that sums records up")
+	}
+	return p.release(ctx, ledger, nil, func(r *synth.Run) (*Partial, error) {
+		s, err := read(ctx, synth.Pass{Purpose: PurposeEmbed})
+		if err != nil {
+			return nil, err
+		}
+		return s, partial.Check("merf.EmbedPasses.read", p.work.pass, r.Ledger.Unit(), s)
+	}, opts)
+}
+
+// taken are the sums of shards while a run has them.
+type taken struct{ all *Partial }
+
+func (t *taken) from(w *work, shards []*Partial) filler {
+	return func(r *synth.Run) (*Partial, error) {
+		t.all = w.newPartial(r.Backend)
+		for _, s := range shards {
+			if err := t.all.Merge(s); err != nil {
+				return nil, err
+			}
+		}
+		return t.all, nil
+	}
+}
+
+// back gives the sums to the first shard where a run has failed.
+func (t *taken) back(failed error, shards []*Partial) error {
+	if failed == nil || t.all == nil || len(shards) == 0 {
+		return nil
+	}
+	return shards[0].Merge(t.all)
 }
 
 func (p *Plan) checkShards(ledger *accountant.Ledger, shards []*Partial) error {
 	if err := p.wholeSums("zero: samples are drawn from all records"); err != nil {
 		return err
 	}
-	var k param.Checker
-	for _, s := range shards {
-		k.OK(p.work.adds(s), "merf.Release.shards", redacted,
-			"sums of an equal plan without a failed Add")
-		if ledger != nil && s != nil && s.who != "" {
-			k.Add(records.CheckUnit("merf.Release.shards", s.who, ledger.Unit()))
-		}
+	promised := records.UnitRecord
+	if ledger != nil {
+		promised = ledger.Unit()
 	}
-	if who := together(shards); k.Err() == nil && ledger != nil && who != "" {
-		k.Add(records.CheckUnit("merf.Release.shards (together)", who, ledger.Unit()))
-	}
-	return k.Err()
-}
-
-// together returns the unit common to several shards, "" if none has records.
-func together(shards []*Partial) string {
-	var all Partial
-	for _, s := range shards {
-		if s != nil {
-			all.note(s.who, parts{s.parts.of, maps.Clone(s.parts.held)})
-		}
-	}
-	return all.who
+	return partial.Check("merf.Release.shards", p.work.pass, promised, shards...)
 }
 
 // Refit trains the plan's generator against an earlier release. It reads no records and costs
@@ -230,14 +272,14 @@ func (w *work) once(r *synth.Run, e *Embedding, fill filler) error {
 		sizes = append(sizes, len(e.counts))
 	}
 	out, err := r.Once(PurposeEmbed, sizes, func() (float64, []mechanism.Part, error) {
-		sums := w.newPartial(r.Backend)
-		if err := fill(r, sums); err != nil {
+		sums, err := fill(r)
+		if err != nil {
 			return 0, nil, err
 		}
-		if sums.loose {
+		if sums.Real() {
 			r.NoteReal(PurposeEmbed)
 		}
-		return w.noise.effect, w.parts(sums.total()), nil
+		return w.noise.effect, w.parts(sums.Sums()), nil
 	})
 	if err != nil {
 		return err
@@ -252,10 +294,10 @@ func (w *work) once(r *synth.Run, e *Embedding, fill filler) error {
 }
 
 // parts are the sums, and the counts where they are released.
-func (w *work) parts(total *worker) []mechanism.Part {
-	list := []mechanism.Part{{Sum: total.sums, Std: w.noise.sum}}
+func (w *work) parts(sums []*mechanism.FixedSum) []mechanism.Part {
+	list := []mechanism.Part{{Sum: sums[0], Std: w.noise.sum}}
 	if w.noise.count > 0 {
-		list = append(list, mechanism.Part{Sum: total.counts, Std: w.noise.count})
+		list = append(list, mechanism.Part{Sum: sums[1], Std: w.noise.count})
 	}
 	return list
 }

@@ -28,7 +28,8 @@ func (w *work) sampled(ctx context.Context, r *synth.Run, e *Embedding) error {
 	}
 	r.Keep(s.file)
 	allowance, steps := r.Allowance(PurposeEmbed), w.config.Batches.Steps
-	sums := w.newPartial(r.Backend)
+	sums := w.newCounter(r.Backend)
+	real := w.newPartial(r.Backend).Real()
 	var rows []int32
 	var keys []uint64
 	for allowance.Remaining() > 0 {
@@ -44,11 +45,11 @@ func (w *work) sampled(ctx context.Context, r *synth.Run, e *Embedding) error {
 		if err := sums.addSample(ctx, r.Data, rows); err != nil {
 			return err
 		}
-		parts := w.parts(sums.total())
+		parts := w.parts(sums.Sums())
 		for i := range parts {
 			parts[i].Out = make([]float64, parts[i].Sum.Dim())
 		}
-		if sums.loose {
+		if real {
 			grant.NoteReal()
 		}
 		if err := grant.Release(w.noise.effect, parts...); err != nil {

@@ -50,6 +50,7 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	w := &work{config: c, features: features, noise: c.noise(features)}
+	w.namePass()
 	p := &Plan{Config: c, SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
 	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget,
 		[]synth.Stage{c.stage(c.NoiseMultiplier)}, w)

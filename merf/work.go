@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -25,6 +28,7 @@ type work struct {
 	config   Config
 	features rff.Embedding
 	noise    noise
+	pass     partial.Pass // of the sums
 }
 
 // TakesPersons says that rows count for their share of a person.
@@ -45,6 +49,25 @@ func (w *work) Notes() []string {
 	}
 	return append([]string{text, "training generators costs no privacy"},
 		w.config.choices.Notes()...)
+}
+
+// Partial is the pass over all records that a plan without Batches makes.
+func (w *work) Partial(p synth.Pass, be device.Backend) (*partial.Partial, error) {
+	if b := w.config.Batches; !b.none() {
+		return nil, param.New("merf.Config.Batches", b, "none: samples are drawn by position")
+	}
+	if p.Purpose != PurposeEmbed || p.State != nil {
+		return nil, param.New("merf.Pass.Purpose", p.Purpose, PurposeEmbed)
+	}
+	return w.newPartial(be), nil
+}
+
+// Passes are the stages whose sums are made by passes over all records.
+func (w *work) Passes() []string {
+	if !w.config.Batches.none() {
+		return nil
+	}
+	return []string{PurposeEmbed}
 }
 
 // Fit releases the embedding and trains a generator against it.

@@ -74,7 +74,7 @@ func TestListedFeaturesAreClipped(t *testing.T) {
 // A total counts every record once, however often it is asked for.
 func TestTotalsCountOnce(t *testing.T) {
 	w, features := pairsPlan(t)
-	a := w.newPartial(device.CPU())
+	a := w.newCounter(device.CPU())
 	a.workers = append(a.workers[:1], newWorker(w, device.CPU()))
 	row := device.Batch{Rows: 1,
 		Dense: device.HostMatrix(1, features.In(), make([]float32, features.In()))}
@@ -84,7 +84,7 @@ func TestTotalsCountOnce(t *testing.T) {
 	}
 	copied := func() *mechanism.FixedSum {
 		sum := mechanism.NewFixedSum(a.workers[0].sums.Dim(), a.workers[0].sums.Grid())
-		sum.Merge(a.total().sums)
+		sum.Merge(a.Sums()[0])
 		return sum
 	}
 	once, twice := copied(), copied()

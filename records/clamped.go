@@ -36,7 +36,7 @@ func Guarded(d Data) Data { return guard(d, true) }
 
 func guard(d Data, anyValue bool) Data {
 	switch own := d.(type) {
-	case *Table, *SetTable, *Frame, *MappedSets, *Persons, nil:
+	case *Table, *SetTable, *Frame, *MappedSets, *PartedTable, *Persons, nil:
 		return d
 	case *clamped:
 		if anyValue || !own.anyValue {
@@ -58,14 +58,16 @@ func guard(d Data, anyValue bool) Data {
 }
 
 // Failed reports whether data returned by [Clamped] or [Guarded] have violated the contract of
-// [Data], or the reader of [MappedSets] has failed. It does not reveal which records, or their
-// values.
+// [Data], or a reader of [MappedSets] or [PartedTable] has failed. It does not reveal which
+// records, or their values.
 func Failed(d Data) bool {
 	switch own := d.(type) {
 	case *clamped:
 		return own.failed.Load() || Failed(own.data)
 	case *MappedSets:
 		return own != nil && own.mappedRef != nil && own.failed.Load()
+	case *PartedTable:
+		return own != nil && own.partedRef != nil && own.failed.Load()
 	case stated:
 		return Failed(own.Data)
 	}

@@ -2,6 +2,7 @@ package records
 
 import (
 	"cmp"
+	"io"
 	"io/fs"
 	"os"
 	"reflect"
@@ -200,7 +201,8 @@ func (p *places) add(at, size uintptr) {
 // ownTypes are this package's types of data.
 var ownTypes = map[reflect.Type]bool{reflect.TypeFor[Table](): true, reflect.TypeFor[Frame](): true,
 	reflect.TypeFor[SetTable](): true, reflect.TypeFor[MappedSets](): true,
-	reflect.TypeFor[Persons](): true}
+	reflect.TypeFor[PartedTable](): true,
+	reflect.TypeFor[Persons]():     true}
 
 // known notes what a structure of this package's types holds, also where a user-defined type has
 // embedded it; ok is false for other types. Each is one reference: reading an unexported field
@@ -230,7 +232,12 @@ func (p *places) known(v reflect.Value) (ok bool) {
 	case reflect.TypeFor[Persons]():
 		p.walk(reflect.ValueOf((*personsRef)(ref).rows))
 	case reflect.TypeFor[MappedSets]():
-		p.mapped(&MappedSets{(*mappedRef)(ref)})
+		m := (*mappedRef)(ref)
+		p.mapped(m.file, m.info)
+	case reflect.TypeFor[PartedTable]():
+		for _, part := range (*partedRef)(ref).parts {
+			p.mapped(part.values.r, nil)
+		}
 	}
 	p.away = away
 	return true
@@ -257,18 +264,18 @@ func (p *places) sets(t *SetTable) {
 	}
 }
 
-// mapped notes the reader and, where it has one, the file.
-func (p *places) mapped(m *MappedSets) {
-	if m.info != nil {
-		p.files = append(p.files, m.info)
-	} else if f, ok := m.file.(interface{ Stat() (fs.FileInfo, error) }); ok {
+// mapped notes a reader and, where it has one, its file.
+func (p *places) mapped(r io.ReaderAt, info fs.FileInfo) {
+	if info != nil {
+		p.files = append(p.files, info)
+	} else if f, ok := r.(interface{ Stat() (fs.FileInfo, error) }); ok {
 		returns(func() {
 			if info, err := f.Stat(); err == nil {
 				p.files = append(p.files, info)
 			}
 		})
 	}
-	if v := reflect.ValueOf(m.file); v.Kind() == reflect.Pointer && !v.IsNil() {
+	if v := reflect.ValueOf(r); v.Kind() == reflect.Pointer && !v.IsNil() {
 		p.add(v.Pointer(), v.Type().Elem().Size())
 		p.walk(v.Elem())
 	}

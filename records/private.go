@@ -58,6 +58,15 @@ func (m MappedSets) LogValue() slog.Value { return slog.StringValue(redacted) }
 func (m MappedSets) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // Format writes "[private]" for every verb.
+func (t PartedTable) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue returns "[private]".
+func (t PartedTable) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (t PartedTable) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
 func (b FrameBuilder) Format(f fmt.State, _ rune) { redact(f) }
 
 // LogValue returns "[private]".

@@ -44,6 +44,7 @@ func holders(t *testing.T) map[string]any {
 		"writer": writer, "writer by value": *writer,
 		"stated": records.WithUnit(sets, records.UnitUser), "clamped": records.Clamped(foreignData{sets}),
 		"binarized": records.Binarize(table, 5),
+		"parted":    must(records.NewPartedTable(table.Schema(), npyParts(t, table, []int{0, 1})...))(t),
 	}
 }
 

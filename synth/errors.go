@@ -3,13 +3,14 @@ package synth
 import (
 	"errors"
 
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 )
 
 // Errors that say nothing about records.
 var (
 	// ErrSchema is returned for data of another schema than the plan's.
-	ErrSchema = errors.New("the data's schema is not the plan's")
+	ErrSchema = partial.ErrSchema
 	// ErrData is returned if a data set of a user-defined type panics or violates the contract of
 	// records.Data. It gives no details, which would be private.
 	ErrData = records.ErrData

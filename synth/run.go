@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -161,6 +162,8 @@ type Run struct {
 	keeper  *keeper         // nil without a checkpoint
 	real    map[string]bool // stages of Once whose sums are not exact
 	over    atomic.Bool     // fit has returned
+
+	read func(context.Context, Pass) (*partial.Partial, error) // nil where the run has the records
 
 	transaction string // its ID on the ledger; empty where it has none
 }

@@ -1,0 +1,609 @@
+package beam_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/beam"
+	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/store"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+const people = 700
+
+var budget = accountant.Budget{Epsilon: 1, Delta: 1e-5}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+var tableSchema = must(records.NewSchema(records.Numeric("age", 17, 90),
+	records.Integer("children", 0, 9).WithMissing(), records.Categorical("work", "a", "b", "c"),
+	records.Label("income", "low", "high")))
+
+var setSchema = records.Sets(12, 6)
+
+// values are the texts of row i of the table.
+func values(i int) []string {
+	rng := rand.New(rand.NewPCG(uint64(i), 5))
+	children := strconv.Itoa(rng.IntN(9))
+	if rng.IntN(10) == 0 {
+		children = ""
+	}
+	return []string{fmt.Sprintf("%.1f", 17+70*rng.Float64()), children,
+		[]string{"a", "b", "c"}[rng.IntN(3)], []string{"low", "high"}[rng.IntN(2)]}
+}
+
+func items(i int) []uint32 {
+	return []uint32{uint32(i % 5), uint32(5 + i%4), uint32(9 + i*i%3)}
+}
+
+// some are rows lo … hi-1 of a data set of people.
+func some(s records.Schema, lo, hi int) records.Data {
+	if s.Sparse() {
+		var rows [][]uint32
+		for i := lo; i < hi; i++ {
+			rows = append(rows, items(i))
+		}
+		return must(records.FromItems(s, rows))
+	}
+	b := must(records.NewFrameBuilder(s))
+	for i := lo; i < hi; i++ {
+		row := make([]any, 4)
+		for j, v := range values(i) {
+			if v != "" {
+				row[j] = v
+			}
+		}
+		if err := b.Append(row...); err != nil {
+			panic(err)
+		}
+	}
+	return b.Frame()
+}
+
+// fails is how many shards are still to fail half way.
+var fails, opened atomic.Int64
+
+var errBroken = errors.New("the source broke")
+
+// embedded reads "lo hi" of the data that the tests make.
+func embedded(s records.Schema) beam.Source {
+	return func(_ context.Context, location string) iter.Seq2[records.Data, error] {
+		return func(yield func(records.Data, error) bool) {
+			opened.Add(1)
+			var lo, hi int
+			if _, err := fmt.Sscan(location, &lo, &hi); err != nil {
+				yield(nil, err)
+				return
+			}
+			middle := (lo + hi) / 2
+			if !yield(some(s, lo, middle), nil) {
+				return
+			}
+			if fails.Add(-1) >= 0 {
+				yield(nil, errBroken)
+				return
+			}
+			yield(some(s, middle, hi), nil)
+		}
+	}
+}
+
+func TestMain(m *testing.M) {
+	beam.RegisterSource("table", embedded(tableSchema))
+	beam.RegisterSource("sets", embedded(setSchema))
+	sdk.RegisterFunction(twice)
+	sdk.RegisterFunction(again)
+	sdk.RegisterFunction(bundleOf)
+	sdk.Init()
+	os.Exit(m.Run())
+}
+
+// job is over so many shards.
+func job(t testing.TB, source string, shards int) beam.Job {
+	t.Helper()
+	j := beam.Job{Source: source, Key: mechanism.NewKey(), Folder: t.TempDir()}
+	for i := range shards {
+		j.Shards = append(j.Shards, beam.Shard{Name: fmt.Sprint("shard ", i),
+			Location: fmt.Sprint(people*i/shards, " ", people*(i+1)/shards)})
+	}
+	return j
+}
+
+func seeded(t testing.TB) context.Context {
+	return privacytest.Seeded(t, context.Background(), 5)
+}
+
+func merfPlan(t testing.TB) *merf.Plan {
+	t.Helper()
+	p, err := merf.Config{Schema: tableSchema, Budget: budget,
+		Generator: merf.GeneratorConfig{Steps: 5}}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// passPlans are plans of all systems that read records in passes, and the data that suit them.
+func passPlans(t testing.TB) map[string]synth.PassPlan {
+	common := baselines.Common{Schema: setSchema, Budget: budget}
+	return map[string]synth.PassPlan{"merf": merfPlan(t),
+		"independent": must(baselines.Independent{Common: common}.Plan()),
+		"tree":        must(baselines.Tree{Common: common, Items: 6}.Plan()),
+		"mwem":        must(baselines.MWEM{Common: common, Rounds: 4, Queries: 40}.Plan())}
+}
+
+func sourceOf(s records.Schema) string {
+	if s.Sparse() {
+		return "sets"
+	}
+	return "table"
+}
+
+// drawn is what a generator draws from a seed, as numbers.
+func drawn(t testing.TB, g *synth.Generator) []any {
+	t.Helper()
+	data, err := g.Sample(context.Background(), 60, synth.Seed(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b device.Batch
+	data.Range(0, data.Len(), &b)
+	if b.Sparse != nil {
+		return []any{b.Sparse.Offsets, b.Sparse.Items}
+	}
+	return []any{b.Dense.Data, b.Labels}
+}
+
+// TestFitIsTheSameBits as in memory, for every plan and 1, 3 and 17 shards; and the ledger has the
+// same lines.
+func TestFitIsTheSameBits(t *testing.T) {
+	for name, p := range passPlans(t) {
+		one := accountant.NewLedger(budget)
+		want, err := p.FitOn(seeded(t), one, some(p.Schema(), 0, people))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, shards := range []int{1, 3, 17} {
+			ledger := accountant.NewLedger(budget)
+			got, err := beam.Fit(seeded(t), job(t, sourceOf(p.Schema()), shards), p, ledger)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(drawn(t, want), drawn(t, got)) {
+				t.Errorf("%s, %d shards: other records", name, shards)
+			}
+			if !reflect.DeepEqual(one.Entries(), ledger.Entries()) {
+				t.Errorf("%s, %d shards: the ledger has %v, want %v", name, shards, ledger.Entries(),
+					one.Entries())
+			}
+		}
+	}
+}
+
+// bundleOf sends a shard to one of n bundles; the last bundle's number is n-1.
+func bundleOf(s beam.Shard) int {
+	var i int
+	_, _ = fmt.Sscanf(s.Name, "shard %d", &i)
+	return i % bundles
+}
+
+var bundles int
+
+// TestBundlesAreTheSameBits: 34 shards in 1, 3 and 17 stages of the pipeline, none of which shares
+// a bundle with another.
+func TestBundlesAreTheSameBits(t *testing.T) {
+	plan := merfPlan(t)
+	want, err := plan.Embed(seeded(t), accountant.NewLedger(budget), some(tableSchema, 0, people))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bundles = range []int{1, 3, 17} {
+		undo := beam.Instead(func(s sdk.Scope, set beam.Settings, pass,
+			list sdk.PCollection) sdk.PCollection {
+			var sums []sdk.PCollection
+			for _, part := range sdk.Partition(s, bundles, bundleOf, list) {
+				sums = append(sums, beam.Sum(s, set, pass, sdk.Reshuffle(s, part)))
+			}
+			return sdk.Flatten(s, sums...)
+		})
+		got, err := beam.Embed(seeded(t), job(t, "table", 34), plan, accountant.NewLedger(budget))
+		undo()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(want.Sum(0), got.Sum(0)) ||
+			!reflect.DeepEqual(want.Counts(), got.Counts()) {
+			t.Errorf("%d bundles: another release", bundles)
+		}
+	}
+}
+
+// TestReleasesAreTheSameBits as in memory: embeddings, marginals, clusters and drafts.
+func TestReleasesAreTheSameBits(t *testing.T) {
+	data := some(tableSchema, 0, people)
+	plan := merfPlan(t)
+	e, err := plan.Embed(seeded(t), accountant.NewLedger(budget), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drafts := must(draft.Config{Candidates: tableSchema, Budget: budget}.Plan())
+	d, err := draft.Fit(seeded(t), drafts, data, accountant.NewLedger(budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clusters := kmeans.Config{K: 3, Iterations: 3, NoiseMultiplier: 20}
+	waves := must(rff.RBF{Dim: 40, Bandwidth: 2}.New(tableSchema.Dim(), 9))
+	raw, err := kmeans.Fit(seeded(t), clusters, kmeans.Raw(tableSchema), data,
+		accountant.NewLedger(budget), kmeans.WithSeed(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapped, err := kmeans.Fit(seeded(t), clusters, waves, data, accountant.NewLedger(budget),
+		kmeans.WithSeed(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shards := range []int{1, 3, 17} {
+		j := job(t, "table", shards)
+		l := func() *accountant.Ledger { return accountant.NewLedger(budget) }
+		e2, err1 := beam.Embed(seeded(t), j, plan, l())
+		d2, err2 := beam.Draft(seeded(t), j, drafts, l())
+		raw2, err3 := beam.KMeans(seeded(t), j, clusters, nil, tableSchema, l(), kmeans.WithSeed(2))
+		mapped2, err4 := beam.KMeans(seeded(t), j, clusters, waves, tableSchema, l(),
+			kmeans.WithSeed(2))
+		m, err5 := beam.Marginals(seeded(t), j, tableSchema, budget, 1, l())
+		if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(e.Sum(0), e2.Sum(0)) || !reflect.DeepEqual(e.Counts(), e2.Counts()) {
+			t.Errorf("%d shards: another embedding", shards)
+		}
+		if !reflect.DeepEqual(d.Columns, d2.Columns) {
+			t.Errorf("%d shards: another draft", shards)
+		}
+		if !reflect.DeepEqual(raw, raw2) || !reflect.DeepEqual(mapped, mapped2) {
+			t.Errorf("%d shards: other clusters", shards)
+		}
+		if m.Features() == 0 || m.Guarantee().Epsilon > budget.Epsilon {
+			t.Errorf("%d shards: marginals %v", shards, m)
+		}
+	}
+}
+
+// again delivers a shard's sums several times.
+func again(group int, sealed []byte, emit func(int, []byte)) {
+	for range 3 {
+		emit(group, sealed)
+	}
+}
+
+// TestRepetitionsChangeNothing: shards that are computed twice and delivered three times each.
+func TestRepetitionsChangeNothing(t *testing.T) {
+	plan := merfPlan(t)
+	want, err := plan.Embed(seeded(t), accountant.NewLedger(budget), some(tableSchema, 0, people))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shards := range []int{1, 3, 17} {
+		j := job(t, "table", shards)
+		before := opened.Load()
+		undo := beam.Instead(func(s sdk.Scope, set beam.Settings, pass,
+			list sdk.PCollection) sdk.PCollection {
+			once := beam.Sum(s, set, pass, list)
+			retried := beam.Sum(s, set, pass, list)
+			return sdk.ParDo(s, again, sdk.Flatten(s, once, retried))
+		})
+		got, err := beam.Embed(seeded(t), j, plan, accountant.NewLedger(budget))
+		undo()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := opened.Load() - before; n < int64(2*shards) {
+			t.Errorf("%d shards were read %d times: the test has no power", shards, n)
+		}
+		if !reflect.DeepEqual(want.Sum(0), got.Sum(0)) ||
+			!reflect.DeepEqual(want.Counts(), got.Counts()) {
+			t.Errorf("%d shards: another release", shards)
+		}
+	}
+}
+
+// TestFailures: a source that breaks half way through a shard ends an attempt, another one gives
+// the same bits, and one attempt too few draws no noise.
+func TestFailures(t *testing.T) {
+	plan := merfPlan(t)
+	want, err := plan.Embed(seeded(t), accountant.NewLedger(budget), some(tableSchema, 0, people))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fails.Store(0)
+	for _, shards := range []int{1, 3, 17} {
+		j := job(t, "table", shards)
+		j.Attempts = 40 // more than can fail
+		fails.Store(2)
+		got, err := beam.Embed(seeded(t), j, plan, accountant.NewLedger(budget))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fails.Load() >= 0 {
+			t.Error("nothing has failed: the test has no power")
+		}
+		if !reflect.DeepEqual(want.Sum(0), got.Sum(0)) ||
+			!reflect.DeepEqual(want.Counts(), got.Counts()) {
+			t.Errorf("%d shards: another release", shards)
+		}
+	}
+	j := job(t, "table", 3)
+	fails.Store(1 << 20)
+	ledger := accountant.NewLedger(budget)
+	e, err := beam.Embed(t.Context(), j, plan, ledger)
+	if err == nil || e != nil || !strings.Contains(err.Error(), errBroken.Error()) {
+		t.Errorf("a source that breaks always: %v", err)
+	}
+	for _, line := range ledger.Entries() {
+		if line.Spent > 0 {
+			t.Errorf("noise was drawn: %+v", line)
+		}
+	}
+}
+
+// twice is a row that comes twice.
+func twice(r beam.Row, emit func(beam.Row)) {
+	emit(r)
+	emit(r)
+}
+
+// rows are the table's, or the sets', as a PCollection, each of them twice; the persons have three
+// rows each.
+func rows(sets bool) func(s sdk.Scope) sdk.PCollection {
+	return func(s sdk.Scope) sdk.PCollection {
+		var list []beam.Row
+		for i := range people {
+			r := beam.Row{ID: fmt.Sprintf("%06d", i), Person: fmt.Sprint("person ", i/3)}
+			if sets {
+				r.Items = items(i)
+			} else {
+				r.Values = values(i)
+			}
+			list = append(list, r)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		rng.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
+		return sdk.ParDo(s, twice, sdk.CreateList(s, list))
+	}
+}
+
+// TestRowsOfACollection: rows count once, and those of a person as one record.
+func TestRowsOfACollection(t *testing.T) {
+	persons := (people + 2) / 3
+	first := must(records.NewFrameBuilder(tableSchema))
+	var together [][]uint32
+	for i := range persons {
+		row := make([]any, 4)
+		for k, v := range values(3 * i) {
+			if v != "" {
+				row[k] = v
+			}
+		}
+		if err := first.Append(row...); err != nil {
+			t.Fatal(err)
+		}
+		var all []uint32
+		for k := 3 * i; k < min(3*i+3, people); k++ {
+			all = append(all, items(k)...)
+		}
+		slices.Sort(all)
+		together = append(together, records.CutSet(slices.Compact(all), setSchema.MaxItems()))
+	}
+	plans := passPlans(t)
+	for _, c := range []struct {
+		plan string
+		unit string
+		want records.Data
+	}{
+		{"merf", records.UnitRecord, some(tableSchema, 0, people)},
+		{"merf", records.UnitUser, records.WithUnit(first.Frame(), records.UnitUser)},
+		{"independent", records.UnitRecord, some(setSchema, 0, people)},
+		{"independent", records.UnitUser, records.WithUnit(must(records.FromItems(setSchema, together)),
+			records.UnitUser)},
+	} {
+		p := plans[c.plan]
+		ledger := func() *accountant.Ledger {
+			return accountant.NewLedger(budget, accountant.WithUnit(c.unit))
+		}
+		want, err := p.FitOn(seeded(t), ledger(), c.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, parts := range []int{1, 3, 17} {
+			j := beam.Job{Rows: rows(p.Schema().Sparse()), Parts: beam.Parts{Unit: c.unit, N: parts},
+				Key: mechanism.NewKey(), Folder: t.TempDir()}
+			got, err := beam.Fit(seeded(t), j, p, ledger())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(drawn(t, want), drawn(t, got)) {
+				t.Errorf("%s by %s, %d parts: other records", c.plan, c.unit, parts)
+			}
+		}
+	}
+	j := beam.Job{Rows: rows(false), Parts: beam.Parts{N: 3}, Key: mechanism.NewKey(),
+		Folder: t.TempDir()}
+	var wrong *param.Error
+	users := accountant.NewLedger(budget, accountant.WithUnit(records.UnitUser))
+	if _, err := beam.Fit(seeded(t), j, plans["merf"], users); !errors.As(err, &wrong) {
+		t.Errorf("rows on a ledger for users: %v", err)
+	}
+}
+
+// TestDurableLedgers have the same lines, and a checkpoint's result is not drawn again.
+func TestDurableLedgers(t *testing.T) {
+	plan, folder := merfPlan(t), t.TempDir()
+	ledger := must(store.Dir(filepath.Join(folder, "ledgers")).Create(t.Context(), "table",
+		accountant.Terms{Budget: budget}))
+	kept := privgen.Checkpoint(filepath.Join(folder, "run.ckpt"))
+	one, err := beam.MERF(t.Context(), job(t, "table", 3), plan, ledger, kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, before := ledger.Entries(), opened.Load()
+	two, err := beam.MERF(t.Context(), job(t, "table", 3), plan, ledger, kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(drawn(t, one), drawn(t, two)) || opened.Load() != before ||
+		!reflect.DeepEqual(lines, ledger.Entries()) {
+		t.Error("a complete run was done again")
+	}
+	if len(lines) == 0 || lines[0].Purpose != merf.PurposeEmbed {
+		t.Errorf("the ledger has %v", lines)
+	}
+}
+
+// TestReplay: fed the same noise, a pipeline over neighbouring records shows nothing else.
+func TestReplay(t *testing.T) {
+	var now records.Data
+	beam.RegisterSource("replayed", func(_ context.Context, location string) iter.Seq2[records.Data,
+		error] {
+		return func(yield func(records.Data, error) bool) {
+			var part, of int
+			if _, err := fmt.Sscan(location, &part, &of); err != nil {
+				yield(nil, err)
+				return
+			}
+			f, _ := records.AsFrame(now)
+			var list []records.Data
+			for i := part; i < f.Len(); i += of {
+				list = append(list, f.Slice(i, i+1))
+			}
+			yield(records.Concat(tableSchema, list...))
+		}
+	})
+	j := job(t, "replayed", 3)
+	for i := range j.Shards {
+		j.Shards[i].Location = fmt.Sprint(i, " 3")
+	}
+	plan := merfPlan(t)
+	for _, pair := range privacytest.Neighbours(t, tableSchema, accountant.AddOrRemoveOne, 12, 3)[:4] {
+		privacytest.Replay[records.Data]{Budget: budget, Data: pair.Data, Neighbour: pair.Neighbour,
+			Seeds: 1, Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+				now = d
+				g, err := beam.MERF(ctx, j, plan, l)
+				if err != nil {
+					return nil, err
+				}
+				return g.Model().Encode()
+			}}.Check(t)
+	}
+}
+
+// TestSample: the same seed and shards give the same files, whose rows are all that were asked for.
+func TestSample(t *testing.T) {
+	g, err := merfPlan(t).Fit(t.Context(), some(tableSchema, 0, people))
+	if err != nil {
+		t.Fatal(err)
+	}
+	draw := func(seed uint64) (files []string, content []string, rows int) {
+		d := beam.Drawing{Rows: 2503, Shards: 7, Seed: seed, Folder: t.TempDir()}
+		files, err := beam.Sample(t.Context(), g, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := parquet.OpenFrame(name, g.Schema())
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows += f.Len()
+			content = append(content, string(b))
+		}
+		return files, content, rows
+	}
+	files, one, rows := draw(1)
+	_, again, _ := draw(1)
+	_, other, _ := draw(2)
+	if len(files) != 7 || rows != 2503 || !slices.Equal(one, again) || slices.Equal(one, other) {
+		t.Errorf("%d files of %d rows; the same again: %v; of another seed: %v", len(files), rows,
+			slices.Equal(one, again), slices.Equal(one, other))
+	}
+	if one[0] == one[1] {
+		t.Error("two shards hold the same rows")
+	}
+}
+
+// TestJobsThatMakeNoSense are refused before anything is reserved.
+func TestJobsThatMakeNoSense(t *testing.T) {
+	for name, change := range map[string]func(*beam.Job){
+		"no key":         func(j *beam.Job) { j.Key = mechanism.Key{} },
+		"no folder":      func(j *beam.Job) { j.Folder = "" },
+		"no source":      func(j *beam.Job) { j.Source = "" },
+		"unknown source": func(j *beam.Job) { j.Source = "elsewhere" },
+		"no shards":      func(j *beam.Job) { j.Shards = nil },
+		"no name":        func(j *beam.Job) { j.Shards[1].Name = "" },
+		"one name twice": func(j *beam.Job) { j.Shards[1].Name = j.Shards[0].Name },
+		"rows too":       func(j *beam.Job) { j.Rows = rows(false) },
+	} {
+		j, ledger := job(t, "table", 2), accountant.NewLedger(budget)
+		change(&j)
+		var wrong *param.Error
+		_, err := beam.MERF(t.Context(), j, merfPlan(t), ledger)
+		if !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
+			t.Errorf("%s: %v, ledger %v", name, err, ledger.Entries())
+		}
+	}
+}
+
+// TestKeysDoNotTravel: nothing of the pipeline's graph, and nothing in the folder, holds the key,
+// and a process without it cannot take part.
+func TestKeysDoNotTravel(t *testing.T) {
+	k := mechanism.NewKey()
+	set := beam.Settings{Key: k.ID()}
+	if text := fmt.Sprintf("%+v", set); strings.Contains(text, string(k.Secret())) {
+		t.Error("the settings hold the key")
+	}
+	var wrong *param.Error
+	beam.ProvideKeys(func(string) (mechanism.Key, error) { return mechanism.NewKey(), nil })
+	defer beam.ProvideKeys(nil)
+	if _, err := beam.KeyOf(k.ID()); !errors.As(err, &wrong) {
+		t.Errorf("another key than the one asked for: %v", err)
+	}
+	beam.ProvideKeys(func(string) (mechanism.Key, error) { return k, nil })
+	if got, err := beam.KeyOf(k.ID()); err != nil || got.ID() != k.ID() {
+		t.Errorf("the key asked for: %v", err)
+	}
+}

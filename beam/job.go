@@ -1,0 +1,247 @@
+package beam
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local" // paths without a scheme
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"       // the default runner
+
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// A Job says where the records are and how pipelines run. All of it but Key is public.
+type Job struct {
+	// Shards are read by the source that RegisterSource knows by the name Source.
+	Source string
+	Shards []Shard
+	// Rows makes a PCollection of Row in place of shards, which Parts groups.
+	Rows  func(s sdk.Scope) sdk.PCollection
+	Parts Parts
+
+	// Key seals sums; see ProvideKeys for processes other than this one.
+	Key mechanism.Key
+	// Folder is a path that workers write and this process reads, of any of Beam's file systems that
+	// the program imports. What is written there is sealed.
+	Folder string
+	Runner string // one of Beam's; "" for Prism in this process
+	// Groups is the number of groups in which sums are merged first; 0 for the root of the number of
+	// shards.
+	Groups int
+	// Workers is the number of goroutines that add up one shard; 0 for all cores of its machine.
+	Workers int
+	// Attempts is how often a pipeline is started before its failure is returned; 0 for 1. Until noise
+	// is drawn, another attempt costs nothing.
+	Attempts int
+}
+
+func (j Job) check(schema records.Schema) error {
+	var k param.Checker
+	k.OK(j.Key.ID() != "", "beam.Job.Key", "none", "a key made by mechanism.NewKey")
+	k.OK(j.Folder != "", "beam.Job.Folder", j.Folder, "a path that workers and this process share")
+	k.OK((j.Rows == nil) != (j.Source == ""), "beam.Job.Source", j.Source,
+		"the name of a source, or Rows")
+	k.OK(j.Groups >= 0 && j.Workers >= 0 && j.Attempts >= 0, "beam.Job.Groups", j.Groups,
+		"numbers of groups, workers and attempts, or 0")
+	k.OK(j.Rows == nil || len(j.Shards) == 0, "beam.Job.Shards", len(j.Shards), "none beside Rows")
+	if j.Rows == nil {
+		j.checkShards(&k)
+	} else {
+		p := j.Parts.withDefaults()
+		k.OK(p.N > 0 && p.N <= 1<<20, "beam.Parts.N", p.N, "a number of parts, or 0 for the default")
+		k.OK(schema.Sparse() && schema.Classes() == 0 || schema.Kind() == records.MixedTable,
+			"beam.Job.Rows", schema.String(), "rows of tables, or sets without classes")
+	}
+	return k.Err()
+}
+
+func (j Job) checkShards(k *param.Checker) {
+	if _, err := source(j.Source); err != nil {
+		k.Add(err)
+	}
+	k.OK(len(j.Shards) > 0, "beam.Job.Shards", len(j.Shards), "at least one")
+	seen := map[string]bool{}
+	for i, s := range j.Shards {
+		k.OK(s.Name != "" && !seen[s.Name], fmt.Sprintf("beam.Job.Shards[%d].Name", i), s.Name,
+			"a name of its own")
+		seen[s.Name] = true
+	}
+}
+
+// settings are those of a pass of the job.
+func (j Job) settings(w Work) Settings {
+	n := len(j.Shards)
+	if j.Rows != nil {
+		n = j.Parts.withDefaults().N
+	}
+	return Settings{Work: w, Source: j.Source, Key: j.Key.ID(), Workers: j.Workers,
+		Groups: cmp.Or(j.Groups, int(math.Ceil(math.Sqrt(float64(n)))))}
+}
+
+// sums carries one pass out and returns its sums.
+func (j Job) sums(ctx context.Context, w Work, schema records.Schema, pass any) (*partial.Partial,
+	error) {
+	text, err := json.Marshal(pass)
+	if err != nil {
+		return nil, err
+	}
+	counting, err := w.counting()
+	if err != nil {
+		return nil, err
+	}
+	all, err := counting(text, backend(j.Workers))
+	if err != nil {
+		return nil, err
+	}
+	hold(j.Key)
+	var failed error
+	for range max(j.Attempts, 1) {
+		if failed = j.attempt(ctx, w, schema, text, all); failed == nil || ctx.Err() != nil {
+			break
+		}
+		all.Reset()
+	}
+	return all, errors.Join(failed, ctx.Err())
+}
+
+// attempt runs the pipeline once and merges what it has written.
+func (j Job) attempt(ctx context.Context, w Work, schema records.Schema, pass []byte,
+	all *partial.Partial) error {
+	file := join(j.Folder, "privgen-"+rand.Text()+".sealed")
+	p, s := sdk.NewPipelineWithRoot()
+	if err := j.build(s, w, schema, pass, file); err != nil {
+		return err
+	}
+	if _, err := sdk.Run(ctx, cmp.Or(j.Runner, "prism"), p); err != nil {
+		return fmt.Errorf("beam: %w", err)
+	}
+	sealed, err := readFile(ctx, file)
+	if err != nil {
+		return fmt.Errorf("beam: reading the pipeline's sums: %w", err)
+	}
+	if err := all.OpenAll(j.Key, sealed); err != nil {
+		return err
+	}
+	return j.complete(all)
+}
+
+// sumShards is Sum, or for tests a runner that repeats itself.
+var sumShards = Sum
+
+// build is the pipeline of one pass.
+func (j Job) build(s sdk.Scope, w Work, schema records.Schema, text []byte, file string) error {
+	set := j.settings(w)
+	pass := sdk.Create(s, text)
+	var sums sdk.PCollection
+	if j.Rows == nil {
+		sums = sumShards(s, set, pass, sdk.Reshuffle(s, sdk.CreateList(s, j.Shards)))
+	} else {
+		known, err := schema.MarshalJSON()
+		if err != nil {
+			return err
+		}
+		sums = SumRows(s, set, j.Parts, known, pass, j.Rows(s))
+	}
+	sdk.ParDo(s, &writeFn{File: file}, Merge(s, set, pass, sums))
+	return nil
+}
+
+// complete reports shards that the pipeline has lost. Of rows only those parts come that have some.
+func (j Job) complete(all *partial.Partial) error {
+	if j.Rows != nil {
+		return nil
+	}
+	var names []string
+	for _, s := range j.Shards {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	if got := all.Shards(); !slices.Equal(got, names) {
+		return fmt.Errorf("beam: the pipeline returned %d shards of %d", len(got), len(names))
+	}
+	return nil
+}
+
+// writeFn writes the sealed sums where the driver reads them.
+type writeFn struct{ File string }
+
+// ProcessElement writes one file, whole or not at all where the file system can rename.
+func (f *writeFn) ProcessElement(ctx context.Context, sealed []byte, emit func(string)) error {
+	if err := writeFile(ctx, f.File, func(w io.Writer) error {
+		_, err := w.Write(sealed)
+		return err
+	}); err != nil {
+		return err
+	}
+	emit(f.File)
+	return nil
+}
+
+func join(folder, name string) string {
+	if i := len(folder); i > 0 && folder[i-1] == '/' {
+		return folder + name
+	}
+	return folder + "/" + name
+}
+
+// writeFile writes beside the file and renames, so that an attempt that fails or another that runs
+// at once leaves no half a file.
+func writeFile(ctx context.Context, file string, write func(io.Writer) error) (err error) {
+	fs, err := filesystem.New(ctx, file)
+	if err != nil {
+		return err
+	}
+	defer fs.Close()
+	rename, can := fs.(filesystem.Renamer)
+	to := file
+	if can {
+		to = file + "." + rand.Text() + ".tmp"
+	}
+	out, err := fs.OpenWrite(ctx, to)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(out), out.Close()); err != nil {
+		if remove, ok := fs.(filesystem.Remover); ok {
+			err = errors.Join(err, remove.Remove(ctx, to))
+		}
+		return err
+	}
+	if can {
+		return rename.Rename(ctx, to, file)
+	}
+	return nil
+}
+
+// readFile reads a file and removes it where the file system can.
+func readFile(ctx context.Context, file string) ([]byte, error) {
+	fs, err := filesystem.New(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	defer fs.Close()
+	in, err := fs.OpenRead(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(in)
+	if err := errors.Join(err, in.Close()); err != nil {
+		return nil, err
+	}
+	if remove, ok := fs.(filesystem.Remover); ok {
+		err = remove.Remove(ctx, file)
+	}
+	return b, err
+}

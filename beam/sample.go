@@ -1,0 +1,118 @@
+package beam
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+
+	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Drawing says which synthetic rows are wanted, and where.
+type Drawing struct {
+	Rows   int64  // in all
+	Shards int    // files; 0 for one for each million rows
+	Seed   uint64 // the same seed, rows and shards give the same files
+	Folder string // receives the files, by any of Beam's file systems
+	Runner string // one of Beam's; "" for Prism in this process
+}
+
+// mostRows of one file, which a generator draws by one seed.
+const mostRows = 1 << 30
+
+// rowRange is the rows of one file.
+type rowRange struct {
+	Shard, Of int
+	Rows      int
+	Seed      uint64
+}
+
+// Sample draws synthetic rows of a table in parallel, each shard to a Parquet file of its own
+// (part-00000-of-00017.parquet), and returns the files. They are post-processing and cost nothing.
+//
+// Errors: *param.Error for numbers that make no sense or a generator of other records than tables;
+// those of the generator's Save, and the runner's.
+func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error) {
+	d.Shards = cmp.Or(d.Shards, int((d.Rows+999_999)/1_000_000))
+	var k param.Checker
+	k.OK(d.Rows >= 0, "beam.Drawing.Rows", d.Rows, "a number of rows")
+	k.OK(d.Shards >= 0 && d.Rows <= int64(max(d.Shards, 0))*mostRows, "beam.Drawing.Shards", d.Shards,
+		fmt.Sprintf("files of at most %d rows", mostRows))
+	k.OK(d.Folder != "", "beam.Drawing.Folder", d.Folder, "a path that workers write")
+	k.OK(g.Schema().Kind() == records.MixedTable, "beam.Sample.g", g.Schema().String(),
+		"a generator of tables")
+	if err := k.Err(); err != nil {
+		return nil, err
+	}
+	var saved bytes.Buffer
+	if err := g.Save(&saved); err != nil {
+		return nil, err
+	}
+	if d.Shards == 0 {
+		return nil, nil
+	}
+	ranges, files := d.ranges(), make([]string, d.Shards)
+	for i, r := range ranges {
+		files[i] = r.file(d.Folder)
+	}
+	p, s := sdk.NewPipelineWithRoot()
+	sdk.ParDo(s, &sampleFn{Folder: d.Folder}, sdk.Reshuffle(s, sdk.CreateList(s, ranges)),
+		sdk.SideInput{Input: sdk.Create(s, saved.Bytes())})
+	if _, err := sdk.Run(ctx, cmp.Or(d.Runner, "prism"), p); err != nil {
+		return nil, fmt.Errorf("beam: %w", err)
+	}
+	return files, nil
+}
+
+// ranges divide the rows, each with a seed of its own.
+func (d Drawing) ranges() []rowRange {
+	list := make([]rowRange, d.Shards)
+	for i := range list {
+		n, rest := d.Rows/int64(d.Shards), d.Rows%int64(d.Shards)
+		if int64(i) < rest {
+			n++
+		}
+		list[i] = rowRange{Shard: i, Of: d.Shards, Rows: int(n),
+			Seed: rand.New(rand.NewPCG(d.Seed, uint64(i))).Uint64()}
+	}
+	return list
+}
+
+func (r rowRange) file(folder string) string {
+	return join(folder, fmt.Sprintf("part-%05d-of-%05d.parquet", r.Shard, r.Of))
+}
+
+// sampleFn draws the rows of a file.
+type sampleFn struct {
+	Folder string
+	g      *synth.Generator
+}
+
+// ProcessElement writes one file, whole or not at all where the file system can rename.
+func (f *sampleFn) ProcessElement(ctx context.Context, r rowRange, saved []byte,
+	emit func(string)) error {
+	if f.g == nil {
+		var err error
+		if f.g, err = privgen.Load(bytes.NewReader(saved)); err != nil {
+			return err
+		}
+	}
+	file := r.file(f.Folder)
+	err := writeFile(ctx, file, func(w io.Writer) error {
+		return parquet.WriteFrames(w, f.g.Schema(), f.g.Stream(ctx, r.Rows, synth.Seed(r.Seed)))
+	})
+	if err != nil {
+		return err
+	}
+	emit(file)
+	return nil
+}

@@ -1,0 +1,175 @@
+package kmeans
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// A Pass is one iteration's reading of all records: everything that its sums depend on beside the
+// records. All of it is public.
+type Pass struct {
+	Config   Config              `json:"config"`
+	Relation accountant.Relation `json:"relation"`
+	Schema   records.Schema      `json:"schema"`
+	// Features names the features, which every process makes by itself and alike.
+	Features string      `json:"features"`
+	Centers  [][]float64 `json:"centers"` // K × features
+	ClipNorm float64     `json:"clip_norm"`
+}
+
+// NewPartial returns the sums of a pass over no records, for shards that other processes sum up:
+// see package partial. The features must be those that the pass names.
+//
+// Errors: *param.Error for a configuration, features or centres that do not fit each other.
+func (p Pass) NewPartial(be device.Backend, f Features) (*partial.Partial, error) {
+	if err := p.check(f); err != nil {
+		return nil, err
+	}
+	id, err := partial.NewPass("kmeans", p)
+	if err != nil {
+		return nil, err
+	}
+	dim := f.Dim()
+	n := spread(p.Relation, p.ClipNorm, p.Config.NoiseMultiplier, p.Config.countShare(dim))
+	c := &counter{pass: p, be: be, f: f, totals: newSums(p.Config.centers(), dim, be.Workers(), n,
+		p.Schema.RowsPerPerson() > 0)}
+	return partial.New(id, p.Schema, c, isReal(be)), nil
+}
+
+// noRecords are none, in rows, of a schema of rows or of persons.
+func noRecords(s records.Schema) (records.Data, error) { return records.Concat(s.ByPerson(0)) }
+
+func (p Pass) check(f Features) error {
+	none, err := noRecords(p.Schema)
+	if err != nil {
+		return err
+	}
+	p.Config.Init = Init{} // which the sums do not depend on
+	if err := p.Config.Check(f, none); err != nil {
+		return err
+	}
+	var k param.Checker
+	k.OK(isClipNorm(p.ClipNorm), "kmeans.Pass.ClipNorm", p.ClipNorm, "a norm of 2^-60 or more")
+	k.OK(p.Relation == accountant.AddOrRemoveOne || p.Relation == accountant.ReplaceOne,
+		"kmeans.Pass.Relation", int(p.Relation), "a relation")
+	fits := len(p.Centers) == p.Config.centers()
+	for _, c := range p.Centers {
+		fits = fits && len(c) == f.Dim() && allFinite(c)
+	}
+	k.OK(fits, "kmeans.Pass.Centers", len(p.Centers), "finite centres, as many as Config moves")
+	return k.Err()
+}
+
+// counter counts records in clusters, pass by pass.
+type counter struct {
+	pass   Pass
+	be     device.Backend
+	f      Features
+	totals *sums
+}
+
+// Add counts every record once, in the cluster whose centre is nearest.
+func (c *counter) Add(ctx context.Context, data records.Data) error {
+	if rows, _ := records.RowsOf(data); rows.Len() == 0 {
+		return ctx.Err()
+	}
+	s := newStore(c.be, c.f, data, 0)
+	s.setClip(c.pass.ClipNorm)
+	a := newAssigning(c.be, c.pass.Config.centers(), c.f.Dim(), s.rows, c.totals)
+	a.near.set(c.pass.Centers)
+	return a.add(ctx, s)
+}
+
+// Sums are the features' and the counts.
+func (c *counter) Sums() []*mechanism.FixedSum {
+	t := c.totals.total()
+	return []*mechanism.FixedSum{t.features, t.counts}
+}
+
+// FitPasses is Fit where the records are elsewhere: in each iteration read returns the sums of all
+// records, merged from shards as package partial describes. The name of the features goes into
+// every pass. Given the same noise, what is released is the same bits as by Fit.
+//
+// Guarantee: that of Fit for the records of all shards, each of which must be in one shard.
+// Errors: those of Fit and of read; *param.Error for a clip norm that is estimated from the
+// records, and for sums of another pass.
+func FitPasses(ctx context.Context, cfg Config, f Features, name string, schema records.Schema,
+	ledger *accountant.Ledger, read func(context.Context, Pass) (*partial.Partial, error),
+	opts ...Option) (*Model, error) {
+	if err := checkPasses(cfg, f, schema, ledger, read != nil); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	o := newOptions(opts)
+	if err := o.reserve(ctx, cfg, ledger); err != nil {
+		return nil, err
+	}
+	if err := o.history.check(cfg, f.Dim(), o.iterations.Remaining()); err != nil {
+		return nil, err
+	}
+	l := &lloyd{cfg: cfg, opts: o, f: f, relation: ledger.Relation(), ledger: ledger,
+		rng: rand.New(rand.NewPCG(o.seed, stream))}
+	l.pass = l.elsewhere(name, schema, read)
+	return l.run(ctx, schema)
+}
+
+func checkPasses(cfg Config, f Features, schema records.Schema, ledger *accountant.Ledger,
+	reads bool) error {
+	var k param.Checker
+	k.OK(ledger != nil, "kmeans.FitPasses.ledger", nil, "a ledger")
+	k.OK(reads, "kmeans.FitPasses.read", nil, "a function that sums records up")
+	k.OK(cfg.Norm == nil, "kmeans.Config.Norm", "a DPNorm",
+		"none: set ClipNorm where records are read in passes")
+	if ledger != nil && ledger.Unit() == records.UnitRecord {
+		k.OK(schema.RowsPerPerson() == 0, "kmeans.FitPasses.ledger", "one record",
+			"a ledger made with accountant.WithUnit(records.UnitUser), since the schema is of persons")
+	}
+	none, err := noRecords(schema)
+	if err != nil {
+		k.Add(err)
+	} else {
+		k.Add(check(cfg, f, none, nil))
+	}
+	return k.Err()
+}
+
+// elsewhere asks for the sums of each pass and compares them with empty ones.
+func (l *lloyd) elsewhere(name string, schema records.Schema,
+	read func(context.Context, Pass) (*partial.Partial, error)) passing {
+	return func(ctx context.Context, centers [][]float64, clip float64) (workerSums, bool, error) {
+		cfg := l.cfg
+		cfg.Init = Init{}
+		p := Pass{Config: cfg, Relation: l.relation, Schema: schema, Features: name, ClipNorm: clip}
+		for _, c := range centers {
+			p.Centers = append(p.Centers, clone(c))
+		}
+		empty, err := p.NewPartial(l.opts.be, l.f)
+		if err != nil {
+			return workerSums{}, false, err
+		}
+		sums, err := read(ctx, p)
+		if err != nil {
+			return workerSums{}, false, err
+		}
+		if !sums.Like(empty) {
+			return workerSums{}, false, param.New("kmeans.FitPasses.read", "sums of another pass",
+				"sums of the pass asked for")
+		}
+		if unit := sums.Unit(); unit != "" {
+			if err := records.CheckUnit("kmeans.FitPasses.read", unit, l.ledger.Unit()); err != nil {
+				return workerSums{}, false, err
+			}
+		}
+		list := sums.Sums()
+		return workerSums{list[0], list[1]}, sums.Real(), nil
+	}
+}

@@ -1,0 +1,161 @@
+package kmeans_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// TestPassesOverShards: sums that were made elsewhere, shard by shard and some of them twice, lead
+// to the same centres and the same ledger as the records themselves.
+func TestPassesOverShards(t *testing.T) {
+	const rows = 2000
+	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), rows/4, 0.7, corners...))
+	key := mechanism.NewKey()
+	waves, err := rff.RBF{Dim: 60, Bandwidth: 3}.New(square.Dim(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]kmeans.Features{"raw": kmeans.Raw(square), "rbf": waves} {
+		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+			cfg := kmeans.Config{K: 4, Iterations: 5, NoiseMultiplier: 2, ClipNorm: 3,
+				Small: kmeans.SplitLargest}
+			if name == "raw" { // centres that are merged in the end
+				cfg.Centers = 9
+			}
+			passes := 0
+			read := func(ctx context.Context, p kmeans.Pass) (*partial.Partial, error) {
+				passes++
+				all, err := p.NewPartial(device.CPU(), f)
+				if err != nil {
+					return nil, err
+				}
+				for lo := 0; lo < rows; lo += 700 {
+					shard, err := p.NewPartial(device.CPUWith(1+passes%2), f)
+					if err != nil {
+						return nil, err
+					}
+					for at := lo; at < min(lo+700, rows); at += 350 { // a shard in pieces
+						if err := shard.Add(ctx, data.Slice(at, min(at+350, rows))); err != nil {
+							return nil, err
+						}
+					}
+					name := partial.Shard{Name: fmt.Sprint(lo)}
+					if _, err := shard.Seal(key, name); err != nil { // which must leave the sums as they are
+						return nil, err
+					}
+					b, err := shard.Seal(key, name)
+					if err != nil {
+						return nil, err
+					}
+					if err := all.OpenAll(key, b, b); err != nil {
+						return nil, err
+					}
+				}
+				return all, nil
+			}
+			one, two := ledger(r), ledger(r)
+			seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 3) }
+			opts := []kmeans.Option{kmeans.WithSeed(9)}
+			want, err := kmeans.Fit(seeded(), cfg, f, data, one, opts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := kmeans.FitPasses(seeded(), cfg, f, "test", square, two, read, opts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %v: other centres", name, r)
+			}
+			if !reflect.DeepEqual(one.Entries(), two.Entries()) {
+				t.Errorf("%s, %v: the ledger has %v, want %v", name, r, two.Entries(), one.Entries())
+			}
+			if passes != cfg.Iterations {
+				t.Errorf("%s, %v: %d passes", name, r, passes)
+			}
+		}
+	}
+}
+
+// TestPassesOfOthersAreRefused: sums for other centres, at another norm, of another unit than the
+// ledger promises, and fits that cannot be made of passes.
+func TestPassesOfOthersAreRefused(t *testing.T) {
+	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 10, 0.7, corners...))
+	f := kmeans.Raw(square)
+	cfg := kmeans.Config{K: 4, Iterations: 2, NoiseMultiplier: 2, ClipNorm: 3}
+	var wrong *param.Error
+	for name, c := range map[string]struct {
+		change func(*kmeans.Pass)
+		unit   string
+		ok     bool
+	}{
+		"its own":       {func(*kmeans.Pass) {}, records.UnitRecord, true},
+		"other centres": {func(p *kmeans.Pass) { p.Centers[0][0]++ }, records.UnitRecord, false},
+		"another norm":  {func(p *kmeans.Pass) { p.ClipNorm *= 2 }, records.UnitRecord, false},
+		"other noise": {func(p *kmeans.Pass) { p.Config.NoiseMultiplier *= 4 }, records.UnitRecord,
+			false},
+		"other features": {func(p *kmeans.Pass) { p.Features = "x" }, records.UnitRecord, false},
+		"rows":           {func(*kmeans.Pass) {}, records.UnitUser, false},
+	} {
+		l := accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5},
+			accountant.WithUnit(c.unit))
+		_, err := kmeans.FitPasses(t.Context(), cfg, f, "raw", square, l, func(ctx context.Context,
+			p kmeans.Pass) (*partial.Partial, error) {
+			c.change(&p)
+			s, err := p.NewPartial(device.CPU(), f)
+			if err != nil {
+				return nil, err
+			}
+			return s, s.Add(ctx, data)
+		})
+		if c.ok != (err == nil) || !c.ok && !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	norm := cfg
+	norm.ClipNorm, norm.Norm = 0, &kmeans.DPNorm{Max: 10, Bins: 4, NoiseMultiplier: 1}
+	read := func(context.Context, kmeans.Pass) (*partial.Partial, error) { return nil, nil }
+	for name, try := range map[string]func(*accountant.Ledger) error{
+		"an estimated norm": func(l *accountant.Ledger) error {
+			_, err := kmeans.FitPasses(t.Context(), norm, f, "raw", square, l, read)
+			return err
+		},
+		"no reader": func(l *accountant.Ledger) error {
+			_, err := kmeans.FitPasses(t.Context(), cfg, f, "raw", square, l, nil)
+			return err
+		},
+		"no ledger": func(*accountant.Ledger) error {
+			_, err := kmeans.FitPasses(t.Context(), cfg, f, "raw", square, nil, read)
+			return err
+		},
+		"no features": func(l *accountant.Ledger) error {
+			_, err := kmeans.FitPasses(t.Context(), cfg, nil, "raw", square, l, read)
+			return err
+		},
+	} {
+		l := ledger(accountant.AddOrRemoveOne)
+		if err := try(l); !errors.As(err, &wrong) || len(l.Entries()) > 0 {
+			t.Errorf("%s: %v, %d lines", name, err, len(l.Entries()))
+		}
+	}
+	for name, p := range map[string]kmeans.Pass{"zero": {},
+		"no centres": {Config: cfg, Schema: square, Relation: accountant.AddOrRemoveOne, ClipNorm: 1}} {
+		if _, err := p.NewPartial(device.CPU(), f); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

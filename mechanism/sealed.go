@@ -1,0 +1,191 @@
+package mechanism
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// KeySize is the length of a key in bytes.
+const KeySize = 32
+
+// A Key seals sums without noise for transport between processes that may all see the records,
+// such as the workers of one pipeline. It prints as [private]. The zero value seals nothing.
+type Key struct {
+	*hiddenKey
+}
+
+// hiddenKey keeps a key two references away, where package fmt does not follow from an unexported
+// field of another struct.
+type hiddenKey struct {
+	*keyBytes
+}
+
+type keyBytes struct{ secret [KeySize]byte }
+
+// NewKey draws a key from the operating system.
+func NewKey() Key {
+	var k keyBytes
+	_, _ = rand.Read(k.secret[:]) // never fails: it ends the program instead
+	return Key{&hiddenKey{&k}}
+}
+
+// ReadKey is the key of what Secret returned.
+//
+// Errors: *param.Error for another number of bytes; it does not hold them.
+func ReadKey(secret []byte) (Key, error) {
+	if len(secret) != KeySize {
+		return Key{}, param.New("mechanism.ReadKey.secret", fmt.Sprintf("%d bytes", len(secret)),
+			fmt.Sprintf("%d bytes", KeySize))
+	}
+	var k keyBytes
+	copy(k.secret[:], secret)
+	return Key{&hiddenKey{&k}}, nil
+}
+
+func (k Key) made() bool { return k.hiddenKey != nil }
+
+// Secret is the key in plain bytes, for a store of secrets. Whoever has it reads what it sealed.
+func (k Key) Secret() []byte {
+	if !k.made() {
+		return nil
+	}
+	return append([]byte(nil), k.secret[:]...)
+}
+
+// ID is a public name of the key, which tells keys apart and does not give them away; "" for the
+// zero value.
+func (k Key) ID() string {
+	if !k.made() {
+		return ""
+	}
+	id, err := hkdf.Key(sha256.New, k.secret[:], nil, "privgen key name", 8)
+	if err != nil {
+		return ""
+	}
+	return hex.EncodeToString(id)
+}
+
+// Format writes "[private]" for every verb.
+func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// LogValue is "[private]".
+func (Key) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (Key) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// ErrSealed is returned for bytes that do not hold the sums they are said to hold: sealed under
+// another key or about something else, changed, or cut short.
+var ErrSealed = errors.New("mechanism: not the sums that were sealed under this key")
+
+// saltSize bytes of salt and a nonce of 96 bits are drawn for each call of Seal, and the salt makes
+// a key of its own: many more sums may be sealed than the 2³² that one key of GCM allows.
+const saltSize = 32
+
+// Seal encrypts private sums and authenticates them together with about, which stays in the clear
+// elsewhere and says what they are. AES-256 in GCM, under a key of this call's own.
+//
+// Guarantee: none. What comes back holds sums without noise; it may travel and lie wherever those
+// who lack the key can see it, but opening it is for processes that may see the records. Its length
+// depends on the number of coordinates alone.
+// Errors: *param.Error for the zero key or a sum without coordinates.
+func (k Key) Seal(about []byte, sums ...*FixedSum) ([]byte, error) {
+	plain, err := k.plain(sums)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sums {
+		for _, v := range s.sum {
+			plain = binary.LittleEndian.AppendUint64(plain, uint64(v))
+		}
+	}
+	defer clear(plain)
+	out := make([]byte, saltSize, saltSize+len(plain)+64)
+	_, _ = rand.Read(out) // never fails
+	gcm, err := k.cipher(out)
+	if err != nil {
+		return nil, err
+	}
+	return gcm.Seal(out, nil, plain, about), nil
+}
+
+// plain is room for the coordinates of sums.
+func (k Key) plain(sums []*FixedSum) ([]byte, error) {
+	if !k.made() {
+		return nil, param.New("mechanism.Key", redacted, "a key made by NewKey or ReadKey")
+	}
+	n := 0
+	for _, s := range sums {
+		if !s.made() {
+			return nil, param.New("mechanism.Key.Seal.sums", redacted, "sums made by NewFixedSum")
+		}
+		n += 8 * len(s.sum)
+	}
+	return make([]byte, 0, n), nil
+}
+
+// cipher is GCM with a nonce of its own each time, under the key that a salt makes of this one.
+func (k Key) cipher(salt []byte) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, k.secret[:], salt, "privgen sealed sums", KeySize)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+// Open sets sums to what was sealed. They must have the dimensions of the sums that were sealed;
+// that their grids are the same is for about to say.
+//
+// Errors: ErrSealed, which leaves the sums as they were; *param.Error as of Seal.
+func (k Key) Open(about, sealed []byte, sums ...*FixedSum) error {
+	room, err := k.plain(sums)
+	if err != nil {
+		return err
+	}
+	if len(sealed) < saltSize {
+		return ErrSealed
+	}
+	gcm, err := k.cipher(sealed[:saltSize])
+	if err != nil {
+		return err
+	}
+	if len(sealed) != saltSize+gcm.Overhead()+cap(room) {
+		return ErrSealed
+	}
+	plain, err := gcm.Open(room, nil, sealed[saltSize:], about)
+	if err != nil {
+		return ErrSealed
+	}
+	defer clear(plain)
+	rest := plain
+	for _, s := range sums {
+		for i := range s.sum {
+			s.sum[i] = int64(binary.LittleEndian.Uint64(rest))
+			rest = rest[8:]
+		}
+	}
+	return nil
+}
+
+// Alike returns a zero sum of the same coordinates on the same grid.
+func (s *FixedSum) Alike() *FixedSum {
+	if !s.made() {
+		return new(FixedSum)
+	}
+	return NewFixedSum(len(s.sum), s.grid)
+}

@@ -1,0 +1,90 @@
+package merf_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// TestSealedShardsGiveTheSameGenerator: shards that processes sealed, some of them twice, lead to
+// the same release and the same generator as all records at once, and to the same ledger.
+func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
+	data := drawTable(t, 500, 1)
+	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
+	c.Generator.Steps = 5
+	p, k := mustPlan(t, c), mechanism.NewKey()
+	worker := mustPlan(t, c) // another process plans for itself
+	var arrived [][]byte
+	cuts := []int{0, 0, 100, 101, 350, 500}
+	for i := 1; i < len(cuts); i++ {
+		for range i%2 + 1 {
+			s := worker.NewPartial()
+			if err := s.Add(t.Context(), data.Slice(cuts[i-1], cuts[i])); err != nil {
+				t.Fatal(err)
+			}
+			b, err := s.Seal(k, partial.Shard{Name: fmt.Sprint(i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			arrived = append(arrived, b)
+		}
+	}
+	slices.Reverse(arrived)
+	seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 5) }
+	one, two, three := accountant.NewLedger(c.Budget), accountant.NewLedger(c.Budget),
+		accountant.NewLedger(c.Budget)
+	want, err := p.FitOn(seeded(), one, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := p.NewPartial()
+	if err := sums.OpenAll(k, arrived...); err != nil {
+		t.Fatal(err)
+	}
+	shards, err := p.FitShards(seeded(), two, []*merf.Partial{sums})
+	if err != nil {
+		t.Fatal(err)
+	}
+	passes, err := p.FitPasses(seeded(), three, func(_ context.Context, pass synth.Pass) (
+		*partial.Partial, error) {
+		sums, err := p.Partial(pass)
+		if err != nil {
+			return nil, err
+		}
+		return sums, sums.OpenAll(k, arrived...)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]*synth.Generator{"shards": shards, "passes": passes} {
+		if !reflect.DeepEqual(drawnRows(t, want), drawnRows(t, got)) {
+			t.Errorf("%s: other records", name)
+		}
+	}
+	for _, l := range []*accountant.Ledger{two, three} {
+		if !reflect.DeepEqual(one.Entries(), l.Entries()) {
+			t.Errorf("the ledger has %v, want %v", l.Entries(), one.Entries())
+		}
+	}
+}
+
+func drawnRows(t *testing.T, g *synth.Generator) device.Batch {
+	t.Helper()
+	data, err := g.Sample(t.Context(), 50, synth.Seed(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b device.Batch
+	data.Range(0, data.Len(), &b)
+	return b
+}

@@ -1,0 +1,424 @@
+package partial_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+const dim = 3
+
+// adder adds the coordinates of records up.
+type adder struct{ sum *mechanism.FixedSum }
+
+func (a adder) Add(ctx context.Context, data records.Data) error {
+	var b device.Batch
+	data.Range(0, data.Len(), &b)
+	for i := range b.Rows {
+		a.sum.AddRow(b.Dense.Row(i), 1)
+	}
+	return ctx.Err()
+}
+
+func (a adder) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{a.sum} }
+
+var schema = records.Interval(dim, 0, 1)
+
+func pass(t testing.TB, name string) partial.Pass {
+	t.Helper()
+	p, err := partial.NewPass(name, schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func empty(p partial.Pass) *partial.Partial {
+	return partial.New(p, schema, adder{mechanism.NewFixedSum(dim, 0x1p-20)}, false)
+}
+
+// rows are n records; all of one number are the same.
+func rows(t testing.TB, seed uint64, n int) records.Data {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	flat := make([]float32, n*dim)
+	for i := range flat {
+		flat[i] = rng.Float32()
+	}
+	d, err := records.FromFlat(schema, flat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// of is the sum of one shard, whose records follow from its number.
+func of(t testing.TB, p partial.Pass, number int) *partial.Partial {
+	t.Helper()
+	s := empty(p)
+	if err := s.Add(t.Context(), rows(t, uint64(number), 40+number)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func sealed(t testing.TB, k mechanism.Key, p partial.Pass, number int) []byte {
+	t.Helper()
+	b, err := of(t, p, number).Seal(k, partial.Shard{Name: fmt.Sprint("shard ", number)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// values reads sums by a release with hardly any noise.
+func values(t testing.TB, a *partial.Partial) []float64 {
+	t.Helper()
+	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
+	ctx := privacytest.Seeded(t, context.Background(), 1)
+	grant, err := mechanism.Begin(ctx, ledger).Spend("test", accountant.Gaussian{NoiseMultiplier: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]float64, dim)
+	err = grant.Release(0.5, mechanism.Part{Sum: a.Sums()[0], Std: 0x1p-10, Out: out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestShardsCountOnce: in any order, merged in any groups, and however often a shard comes, by
+// whichever attempt, the sums are those of all records.
+func TestShardsCountOnce(t *testing.T) {
+	const shards = 7
+	p, k := pass(t, "sums"), mechanism.NewKey()
+	whole := empty(p)
+	for i := range shards {
+		if err := whole.Merge(of(t, p, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := values(t, whole)
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		var arrived [][]byte
+		for i := range shards {
+			for range 1 + rng.IntN(3) { // attempts, and one that is delivered again
+				arrived = append(arrived, sealed(t, k, p, i))
+			}
+			arrived = append(arrived, arrived[len(arrived)-1])
+		}
+		rng.Shuffle(len(arrived), func(i, j int) { arrived[i], arrived[j] = arrived[j], arrived[i] })
+		all := empty(p)
+		if err := all.OpenAll(k, arrived...); err != nil {
+			t.Fatal(err)
+		}
+		if got := values(t, all); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %v, want %v", seed, got, want)
+		}
+		if n := len(all.Shards()); n != shards {
+			t.Fatalf("seed %d: %d shards", seed, n)
+		}
+	}
+}
+
+// TestMergedSumsAreEmpty: what was merged is counted in one place.
+func TestMergedSumsAreEmpty(t *testing.T) {
+	p := pass(t, "sums")
+	one, two, other := empty(p), empty(p), of(t, p, 3)
+	if err := errors.Join(one.Merge(other), two.Merge(other)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := values(t, two), values(t, empty(p)); !slices.Equal(got, want) {
+		t.Errorf("records are in two sums: %v, want %v", got, want)
+	}
+	if got, want := values(t, one), values(t, of(t, p, 3)); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestGroupsOfShards are sealed again under the names of all their shards: a group counts once, one
+// that holds all of what is counted takes its place, and one that holds only some is refused.
+func TestGroupsOfShards(t *testing.T) {
+	p, k := pass(t, "sums"), mechanism.NewKey()
+	group := func(numbers ...int) []byte {
+		g := empty(p)
+		for _, i := range numbers {
+			if err := g.OpenAll(k, sealed(t, k, p, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := g.Seal(k, partial.Shard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	three := empty(p)
+	if err := three.OpenAll(k, group(0, 1, 2)); err != nil {
+		t.Fatal(err)
+	}
+	want := values(t, three)
+	for name, arrived := range map[string][][]byte{
+		"all at once":   {group(0, 1, 2)},
+		"apart":         {group(0, 1), group(2)},
+		"twice":         {group(0, 1), group(2), group(1, 0), group(2)},
+		"whole in part": {group(0, 1, 2), group(1), sealed(t, k, p, 2), group(0, 2)},
+		"part in whole": {group(1), group(0, 1, 2)},
+	} {
+		all := empty(p)
+		if err := all.OpenAll(k, arrived...); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := values(t, all); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	all := empty(p)
+	var wrong *param.Error
+	if err := all.OpenAll(k, group(0, 1), group(1, 2)); !errors.As(err, &wrong) {
+		t.Errorf("groups with a shard in common: %v", err)
+	}
+	a, b := empty(p), empty(p)
+	if err := errors.Join(a.OpenAll(k, group(0, 1)), b.OpenAll(k, group(1, 2))); err != nil {
+		t.Fatal(err)
+	}
+	if err := partial.Check("test", p, records.UnitRecord, a, b); !errors.As(err, &wrong) {
+		t.Errorf("checking groups with a shard in common: %v", err)
+	}
+}
+
+// TestNamesOfShards: sums have one name, and with it are whole.
+func TestNamesOfShards(t *testing.T) {
+	p, k := pass(t, "sums"), mechanism.NewKey()
+	var wrong *param.Error
+	named := of(t, p, 1)
+	if _, err := named.Seal(k, partial.Shard{}); !errors.As(err, &wrong) {
+		t.Errorf("no name: %v", err)
+	}
+	for range 2 {
+		if _, err := named.Seal(k, partial.Shard{Name: "one"}); err != nil {
+			t.Errorf("one name: %v", err)
+		}
+	}
+	if _, err := named.Seal(k, partial.Shard{Name: "two"}); !errors.As(err, &wrong) {
+		t.Errorf("a second name, under which its records would count again: %v", err)
+	}
+	if err := named.Add(t.Context(), rows(t, 1, 1)); !errors.As(err, &wrong) {
+		t.Errorf("a record more: %v", err)
+	}
+	if err := named.Merge(of(t, p, 2)); err != nil {
+		t.Errorf("merging sums without a name: %v", err)
+	}
+	if _, err := named.Seal(k, partial.Shard{Name: "one"}); !errors.As(err, &wrong) {
+		t.Errorf("sealing what holds records of no shard: %v", err)
+	}
+	if _, err := empty(p).Seal(mechanism.Key{}, partial.Shard{Name: "x"}); !errors.As(err, &wrong) {
+		t.Errorf("no key: %v", err)
+	}
+}
+
+// TestSealedSumsAreBound to their key, their pass, their shard and their attempt: a changed byte
+// anywhere is noticed.
+func TestSealedSumsAreBound(t *testing.T) {
+	p, k := pass(t, "sums"), mechanism.NewKey()
+	good := sealed(t, k, p, 1)
+	if _, err := empty(p).Open(k, good); err != nil {
+		t.Fatal(err)
+	}
+	var wrong *param.Error
+	if _, err := empty(pass(t, "other")).Open(k, good); !errors.As(err, &wrong) {
+		t.Errorf("another plan's: %v", err)
+	}
+	if _, err := empty(p).Open(mechanism.NewKey(), good); !errors.Is(err, mechanism.ErrSealed) {
+		t.Errorf("another key: %v", err)
+	}
+	for i := range good {
+		bad := slices.Clone(good)
+		bad[i] ^= 1
+		if o, err := empty(p).Open(k, bad); err == nil {
+			t.Errorf("byte %d of %d changed: %v", i, len(good), o.Shards())
+		}
+		if _, err := empty(p).Open(k, good[:i]); err == nil {
+			t.Errorf("cut to %d bytes", i)
+		}
+	}
+	for _, old := range []string{"shard 1", "attempt", `"record"`} {
+		renamed := bytes.Replace(good, []byte(old), []byte(strings.ToUpper(old)), 1)
+		if _, err := empty(p).Open(k, renamed); err == nil {
+			t.Errorf("%s renamed", old)
+		}
+	}
+}
+
+// TestSealedSumsTellNothing without their key: no sum stands in the bytes, equal sums look
+// different each time, and their length does not depend on the records.
+func TestSealedSumsTellNothing(t *testing.T) {
+	p, k := pass(t, "sums"), mechanism.NewKey()
+	seal := func(n int) []byte {
+		s := empty(p)
+		if n > 0 {
+			if err := s.Add(t.Context(), rows(t, 1, n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := s.Seal(k, partial.Shard{Name: "s", Attempt: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	one, again, many, none := seal(1), seal(1), seal(1000), seal(0)
+	if len(one) != len(many) {
+		t.Errorf("one record takes %d bytes, many %d", len(one), len(many))
+	}
+	tail := 8 * dim
+	if bytes.Equal(one[len(one)-tail:], again[len(again)-tail:]) {
+		t.Error("the same sums are sealed to the same bytes")
+	}
+	if bytes.Contains(none, make([]byte, 8)) {
+		t.Error("zero sums stand in the clear")
+	}
+}
+
+// TestUnitsTravel with the sums: a user may be in two shards, unless these state different parts.
+func TestUnitsTravel(t *testing.T) {
+	p, k := pass(t, "sums"), mechanism.NewKey()
+	shard := func(name string, part, of int) []byte {
+		s := empty(p)
+		data := records.WithUnit(rows(t, 1, 5), records.UnitUser)
+		if of > 0 {
+			data = records.WithPart(data, part, of)
+		}
+		if err := s.Add(t.Context(), data); err != nil {
+			t.Fatal(err)
+		}
+		b, err := s.Seal(k, partial.Shard{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for name, c := range map[string]struct {
+		list [][]byte
+		want string
+	}{
+		"one":       {[][]byte{shard("a", 0, 0)}, records.UnitUser},
+		"one twice": {[][]byte{shard("a", 0, 0), shard("a", 0, 0)}, records.UnitUser},
+		"two":       {[][]byte{shard("a", 0, 0), shard("b", 0, 0)}, records.UnitRecord},
+		"parts":     {[][]byte{shard("a", 0, 2), shard("b", 1, 2)}, records.UnitUser},
+		"one part":  {[][]byte{shard("a", 1, 2), shard("b", 1, 2)}, records.UnitRecord},
+	} {
+		all := empty(p)
+		if err := all.OpenAll(k, c.list...); err != nil {
+			t.Fatal(err)
+		}
+		b, err := all.Seal(k, partial.Shard{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := empty(p).Open(k, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all.Unit() != c.want || again.Unit() != c.want {
+			t.Errorf("%s: %q, sealed again %q, want %q", name, all.Unit(), again.Unit(), c.want)
+		}
+	}
+}
+
+// TestNothingPrints: neither sums nor keys.
+func TestNothingPrints(t *testing.T) {
+	s, k := of(t, pass(t, "sums"), 1), mechanism.NewKey()
+	type holder struct {
+		Sums *partial.Partial
+		key  mechanism.Key
+	}
+	for _, text := range []string{fmt.Sprintf("%v %+v %#v %d %s %x", s, s, s, s, s, k),
+		fmt.Sprintf("%v %+v %#v %s", k, k, k, k)} {
+		if strings.Trim(strings.ReplaceAll(text, "[private]", ""), " ") != "" {
+			t.Errorf("it prints %q", text)
+		}
+	}
+	secret := fmt.Sprintf("%v", k.Secret())
+	if text := fmt.Sprintf("%+v %s", holder{s, k}, holder{s, k}); strings.Contains(text,
+		secret[1:len(secret)-1]) {
+		t.Errorf("a struct prints the key: %q", text)
+	}
+	var log bytes.Buffer
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "sums", s, "key", k)
+	if strings.Count(log.String(), "[private]") != 2 {
+		t.Errorf("it logs %q", log.String())
+	}
+	if text, err := json.Marshal(k); string(text) != `"[private]"` || err != nil {
+		t.Errorf("the key as JSON: %s, %v", text, err)
+	}
+	if _, err := json.Marshal(s); !errors.Is(err, partial.ErrPrivate) {
+		t.Errorf("JSON: %v", err)
+	}
+	if err := gob.NewEncoder(&log).Encode(s); !errors.Is(err, partial.ErrPrivate) {
+		t.Errorf("gob: %v", err)
+	}
+}
+
+// TestZeroValuesAreRefused and do not panic.
+func TestZeroValuesAreRefused(t *testing.T) {
+	var wrong *param.Error
+	for _, s := range []*partial.Partial{nil, new(partial.Partial)} {
+		_, sealing := s.Seal(mechanism.NewKey(), partial.Shard{Name: "s"})
+		_, opening := s.Open(mechanism.NewKey(), nil)
+		for name, err := range map[string]error{"add": s.Add(t.Context(), rows(t, 1, 1)),
+			"merge": s.Merge(empty(pass(t, "sums"))), "merged": empty(pass(t, "sums")).Merge(s),
+			"seal": sealing, "open": opening} {
+			if !errors.As(err, &wrong) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		s.Reset()
+		if s.Sums() != nil || s.Shards() != nil || s.Unit() != "" || s.Real() {
+			t.Error("the zero value holds something")
+		}
+	}
+	if _, err := mechanism.ReadKey([]byte("short")); !errors.As(err, &wrong) {
+		t.Errorf("a short key: %v", err)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	p, err := partial.NewPass("sums", schema)
+	if err != nil {
+		f.Fatal(err)
+	}
+	k, err := mechanism.ReadKey(make([]byte, mechanism.KeySize))
+	if err != nil {
+		f.Fatal(err)
+	}
+	good, err := empty(p).Seal(k, partial.Shard{Name: "s", Attempt: "a"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add(good[:40])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		o, err := empty(p).Open(k, b)
+		if err == nil && len(o.Shards()) == 0 {
+			t.Error("sums of no shard")
+		}
+	})
+}

@@ -1,0 +1,179 @@
+package partial
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// magic starts sealed sums; the length of the header and the header follow, then what
+// mechanism.Key.Seal makes of the sums. Everything before it is authenticated with them.
+const magic = "privgen sums 1\n"
+
+// header says in the clear what sealed sums are.
+type header struct {
+	Key     string   `json:"key"`  // its public name
+	Pass    string   `json:"pass"` // in hexadecimal digits
+	Shards  []string `json:"shards"`
+	Attempt string   `json:"attempt"`
+	Unit    string   `json:"unit,omitempty"`
+	Parts   []int    `json:"parts,omitempty"`
+	Of      int      `json:"of,omitempty"`
+	Real    bool     `json:"real,omitempty"`
+}
+
+// Seal encrypts the sums under a key of the pipeline, as those of the named shard. Sums that were
+// merged of sealed ones keep their shards: the name is left empty then. No record can be added to
+// sums that have a name.
+//
+// Guarantee: none; see mechanism.Key.Seal. The header in the clear holds public things alone: the
+// pass, the shards and the attempt, whose units the records are, and the key's public name.
+// Errors: *param.Error for the zero key, the zero value, a missing name, or a second one.
+func (a *Partial) Seal(k mechanism.Key, s Shard) ([]byte, error) {
+	if !a.made() {
+		return nil, refused("partial.Seal")
+	}
+	if err := a.named(s.Name); err != nil {
+		return nil, err
+	}
+	if s.Attempt == "" {
+		s.Attempt = rand.Text()
+	}
+	about, err := a.header(k, s)
+	if err != nil {
+		return nil, err
+	}
+	sealed, err := k.Seal(about, a.sums()...)
+	if err != nil {
+		return nil, err
+	}
+	return append(about, sealed...), nil
+}
+
+// named makes the records so far those of a shard.
+func (a *state) named(name string) error {
+	switch {
+	case name == "" && (a.unnamed || len(a.shards) == 0):
+		return param.New("partial.Shard.Name", name, "the name of the shard that was added up")
+	case name == "":
+	case len(a.shards) > 0 && (a.unnamed || len(a.shards) > 1 || a.shards[0] != name):
+		return param.New("partial.Shard.Name", name,
+			"an empty name: the sums have the names of their shards")
+	default:
+		a.shards, a.unnamed = []string{name}, false
+	}
+	a.closed = true
+	return nil
+}
+
+// header is everything before the sums.
+func (a *state) header(k mechanism.Key, s Shard) ([]byte, error) {
+	h := header{Key: k.ID(), Pass: a.pass.String(), Shards: a.shards, Attempt: s.Attempt, Unit: a.who,
+		Of: a.parts.of, Parts: slices.Sorted(maps.Keys(a.parts.held)), Real: a.real}
+	text, err := json.Marshal(h)
+	if err != nil {
+		return nil, err
+	}
+	about := binary.LittleEndian.AppendUint32([]byte(magic), uint32(len(text)))
+	return append(about, text...), nil
+}
+
+// Open returns sums that were sealed, of the same pass as these, which may be empty and stay as
+// they are.
+//
+// Errors: mechanism.ErrSealed for bytes that are no sealed sums, that were changed, or that another
+// key sealed; *param.Error for sums of another pass, which another plan's are.
+func (a *Partial) Open(k mechanism.Key, sealed []byte) (*Partial, error) {
+	if !a.made() {
+		return nil, refused("partial.Open")
+	}
+	h, about, rest, err := split(sealed)
+	if err != nil {
+		return nil, err
+	}
+	if h.Key != k.ID() {
+		return nil, mechanism.ErrSealed
+	}
+	if h.Pass != a.pass.String() {
+		return nil, param.New("partial.Open.sealed", "sums of another plan or pass",
+			"sums of the pass "+a.pass.String())
+	}
+	o := &state{pass: a.pass, schema: a.schema, closed: true}
+	if o.label, err = h.label(); err != nil {
+		return nil, err
+	}
+	for _, s := range a.sums() {
+		o.sealed = append(o.sealed, s.Alike())
+	}
+	if err := k.Open(about, rest, o.sealed...); err != nil {
+		return nil, err
+	}
+	return &Partial{&hidden{o}}, nil
+}
+
+// OpenAll merges sums that were sealed into these, which must have none that are not named.
+//
+// Errors: those of Open and Merge.
+func (a *Partial) OpenAll(k mechanism.Key, sealed ...[]byte) error {
+	for _, s := range sealed {
+		o, err := a.Open(k, s)
+		if err != nil {
+			return err
+		}
+		if err := a.Merge(o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// split tells header and sums apart; neither is believed yet.
+func split(sealed []byte) (h header, about, rest []byte, err error) {
+	text, found := bytes.CutPrefix(sealed, []byte(magic))
+	if !found || len(text) < 4 {
+		return h, nil, nil, mechanism.ErrSealed
+	}
+	n := int64(binary.LittleEndian.Uint32(text))
+	if text = text[4:]; n > int64(len(text)) {
+		return h, nil, nil, mechanism.ErrSealed
+	}
+	if json.Unmarshal(text[:n], &h) != nil {
+		return h, nil, nil, mechanism.ErrSealed
+	}
+	at := len(magic) + 4 + int(n)
+	return h, sealed[:at:at], sealed[at:], nil
+}
+
+// label is what the header says. Names must be in order, each once, and parts must exist: nothing
+// else is ever sealed.
+func (h header) label() (label, error) {
+	l := label{shards: h.Shards, real: h.Real, units: units{who: h.Unit}}
+	for i, name := range h.Shards {
+		if name == "" || i > 0 && name <= h.Shards[i-1] {
+			return l, mechanism.ErrSealed
+		}
+	}
+	if len(h.Shards) == 0 || h.Of < 0 || h.Of == 0 && len(h.Parts) > 0 {
+		return l, mechanism.ErrSealed
+	}
+	if h.Of > 0 {
+		l.parts = parts{h.Of, map[int]bool{}}
+		for _, part := range h.Parts {
+			if part < 0 || part >= h.Of || l.parts.held[part] {
+				return l, mechanism.ErrSealed
+			}
+			l.parts.held[part] = true
+		}
+	}
+	if h.Unit == "" && h.Of > 0 {
+		l.who = records.UnitRecord
+	}
+	return l, nil
+}

@@ -1,0 +1,76 @@
+package partial
+
+import (
+	"slices"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// A Shard names a set of records that is fixed before they are read: a file, or a range of one.
+// Names are public. Every attempt at a shard must read the same records.
+type Shard struct {
+	Name    string
+	Attempt string // tells attempts at one shard apart; empty for one that is drawn
+}
+
+// label is what is known of sums, all of it public.
+type label struct {
+	units
+	shards  []string // that are counted, in order; nil for none
+	unnamed bool     // records are counted that are of no named shard
+	real    bool     // see Partial.Real
+}
+
+// A turn is what a merge does to the sums.
+type turn int
+
+const (
+	adds    turn = iota
+	keeps        // the other's records are all counted already
+	replace      // those counted are all among the other's
+)
+
+// meet says how the sums of two labels are merged.
+//
+// Errors: *param.Error where some of the records are in both and others are not.
+func (l *label) meet(o *label) (turn, error) {
+	common := 0
+	for _, name := range o.shards {
+		if _, counted := slices.BinarySearch(l.shards, name); counted {
+			common++
+		}
+	}
+	switch {
+	case common == 0:
+		return adds, nil
+	case common == len(o.shards) && !o.unnamed:
+		return keeps, nil
+	case common == len(l.shards) && !l.unnamed:
+		return replace, nil
+	}
+	return adds, param.New("partial.Merge.shards", "shards of which some are counted already",
+		"sums of shards that are all counted, or none of them")
+}
+
+// merge makes the label that of both sums together.
+func (l *label) merge(o *label) (turn, error) {
+	t, err := l.meet(o)
+	switch {
+	case err != nil || t == keeps:
+	case t == replace:
+		*l = o.copied()
+	default:
+		l.note(o.units)
+		l.shards = append(l.shards, o.shards...)
+		slices.Sort(l.shards)
+		l.unnamed = l.unnamed || o.unnamed
+		l.real = l.real || o.real
+	}
+	return t, err
+}
+
+func (l *label) copied() label {
+	c := label{shards: slices.Clone(l.shards), unnamed: l.unnamed, real: l.real}
+	c.note(l.units)
+	return c
+}

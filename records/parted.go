@@ -1,0 +1,349 @@
+package records
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/npy"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// A TablePart is one part of a [PartedTable]: rows of one width, one behind the other, in anything
+// that is read at an offset, such as a file, a mapped file or an object of a store.
+type TablePart struct {
+	values rowArray
+	labels rowArray // without rows where there are none
+	schema Schema
+}
+
+// rowArray is an array of rows in a file.
+type rowArray struct {
+	r      io.ReaderAt
+	at     int64 // of the first row
+	rows   int
+	width  int                  // numbers of a row
+	size   int                  // bytes of a number
+	decode func([]byte) float32 // nil for bytes
+	plain  bool                 // numbers are float32, the least significant byte first
+	level  *[256]float32        // of bytes that stand for levels
+}
+
+// NPYPart describes an array in NumPy's format that holds records as [ReadNPY] reads them, and,
+// where labels is not nil, one of their labels. Only headers are read.
+//
+// Errors: [ErrFormat] for a file that is malformed, of another shape, or shorter or longer than its
+// header says; *[param.Error] for a schema of no vectors or images, or with classes and no labels.
+func NPYPart(s Schema, r io.ReaderAt, size int64, labels io.ReaderAt,
+	labelSize int64) (p TablePart, err error) {
+	if err := partSchema(s, labels != nil); err != nil {
+		return p, err
+	}
+	p.schema = s
+	if p.values, err = npyExtent(r, size, s.dim, "the array"); err != nil {
+		return p, err
+	}
+	if p.values.decode == nil && s.kind == GreyImage {
+		p.values.level = levelsOf(s)
+	}
+	if labels != nil {
+		p.labels, err = npyExtent(labels, labelSize, 1, "the label array")
+	}
+	return p, p.fits(err)
+}
+
+// IDXPart is [NPYPart] of files in the format of MNIST: bytes that stand for levels, and labels of
+// one byte.
+//
+// Errors: those of [NPYPart].
+func IDXPart(s Schema, r io.ReaderAt, size int64, labels io.ReaderAt,
+	labelSize int64) (p TablePart, err error) {
+	if err := partSchema(s, labels != nil); err != nil {
+		return p, err
+	}
+	p.schema = s
+	if p.values, err = idxExtent(r, size, s, "the idx file"); err != nil {
+		return p, err
+	}
+	p.values.level = levelsOf(s)
+	if labels != nil {
+		p.labels, err = idxExtent(labels, labelSize, Interval(1, 0, 255), "the label file")
+	}
+	return p, p.fits(err)
+}
+
+// partSchema refuses schemas that parts cannot hold.
+func partSchema(s Schema, labelled bool) error {
+	if _, err := newTable(s.WithoutLabels(), 0, nil); err != nil {
+		return err
+	}
+	if labelled != (s.Classes() > 0) {
+		return param.New("records.Schema.Classes", s.Classes(),
+			"classes where there are labels, and none where there are not")
+	}
+	return nil
+}
+
+func (p *TablePart) fits(err error) error {
+	if err == nil && p.labels.r != nil && p.labels.rows != p.values.rows {
+		return malformed("records and labels differ in number")
+	}
+	return err
+}
+
+func npyExtent(r io.ReaderAt, size int64, width int, what string) (e rowArray, err error) {
+	head := io.NewSectionReader(r, 0, size)
+	h, err := readNPYHeader(head, what)
+	if err != nil {
+		return e, err
+	}
+	n, err := h.rows(width, what)
+	if err != nil {
+		return e, err
+	}
+	at, err := head.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return e, truncated(what, err)
+	}
+	e = rowArray{r: r, at: at, rows: n, width: width, size: h.Size, decode: decoder(h.Header),
+		plain: h.Kind == 'f' && h.Size == 4 && h.Order == binary.ByteOrder(binary.LittleEndian)}
+	return e, e.whole(size, what)
+}
+
+// decoder is that of one number; unsigned bytes have none of their own.
+func decoder(h npy.Header) func([]byte) float32 {
+	if h.Kind == 'u' && h.Size == 1 {
+		return nil
+	}
+	return h.Element()
+}
+
+func idxExtent(r io.ReaderAt, size int64, s Schema, what string) (e rowArray, err error) {
+	head := io.NewSectionReader(r, 0, size)
+	n, err := readIDXHeader(head, s, what)
+	if err != nil {
+		return e, err
+	}
+	at, err := head.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return e, truncated(what, err)
+	}
+	e = rowArray{r: r, at: at, rows: n, width: s.dim, size: 1}
+	return e, e.whole(size, what)
+}
+
+// whole wants the file to hold just the rows that its header says.
+func (e rowArray) whole(size int64, what string) error {
+	if want := e.at + int64(e.rows)*int64(e.width)*int64(e.size); size != want {
+		return malformed("%s has %d bytes where its header asks for %d", what, size, want)
+	}
+	return nil
+}
+
+// read decodes one row into dst, by way of raw, and reports whether the reader has returned it.
+func (e rowArray) read(dst []float32, row int, raw []byte) bool {
+	raw = raw[:e.width*e.size]
+	ok := false
+	at := e.at + int64(row)*int64(len(raw))
+	if n, _ := e.r.ReadAt(raw, at); n < len(raw) {
+		return false
+	}
+	switch ok = true; {
+	case e.level != nil:
+		for j, v := range raw {
+			dst[j] = e.level[v]
+		}
+	case e.plain:
+		for j := range dst {
+			dst[j] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*j:]))
+		}
+	case e.decode == nil:
+		for j, v := range raw {
+			dst[j] = float32(v)
+		}
+	default:
+		for j := range dst {
+			dst[j] = e.decode(raw[j*e.size : (j+1)*e.size])
+		}
+	}
+	return ok
+}
+
+// PartedTable is the rows of many parts, one part behind the other, read where they lie: a batch of
+// rows by position costs reading those rows, however large the parts are together. What it hands
+// out are the same bits as those of a [Table] of the same rows. It is immutable and safe for
+// concurrent use as long as the parts' readers are.
+//
+// Whatever bytes a part holds, what is handed out lies in the schema. A row that its reader fails
+// to read, by an error or a panic, is neutral: of value zero, moved into the schema, and of the
+// first class; [Failed] reports it. Parts must stay as they are while they are in use.
+type PartedTable struct{ *partedRef }
+
+// partedRef hides what it points to, see private.go.
+type partedRef struct{ *partedRows }
+
+type partedRows struct {
+	schema Schema
+	enc    encoder
+	parts  []TablePart
+	ends   []int // of the parts, in rows from the first part's first
+	width  int   // bytes of a row of the widest part
+	room   sync.Pool
+	failed atomic.Bool
+}
+
+// NewPartedTable joins parts, in order.
+//
+// Errors: *[param.Error] for parts of another schema, or more rows together than 2^31-1.
+func NewPartedTable(s Schema, parts ...TablePart) (*PartedTable, error) {
+	if err := partSchema(s, s.Classes() > 0); err != nil {
+		return nil, err
+	}
+	t := &partedRows{schema: s, enc: newEncoder(s), parts: append([]TablePart(nil), parts...),
+		width: 8}
+	n := 0
+	for i, p := range parts {
+		if p.values.r == nil || !p.schema.Equal(s) {
+			return nil, param.New(fmt.Sprintf("records.NewPartedTable.parts[%d]", i),
+				p.schema.String(), s.String())
+		}
+		if p.values.rows > maxRows-n {
+			return nil, param.New("records rows", "more together", fmt.Sprintf("at most %d", maxRows))
+		}
+		n += p.values.rows
+		t.ends = append(t.ends, n)
+		t.width = max(t.width, p.values.width*p.values.size)
+	}
+	t.room.New = func() any {
+		b := make([]byte, t.width)
+		return &b
+	}
+	return &PartedTable{&partedRef{t}}, nil
+}
+
+// Schema returns the public description of the records.
+func (t *PartedTable) Schema() Schema {
+	if t == nil || t.partedRef == nil {
+		return Schema{}
+	}
+	return t.schema
+}
+
+// Len returns the number of records; see [Data] for when it is private.
+func (t *PartedTable) Len() int {
+	if t == nil || t.partedRef == nil || len(t.ends) == 0 {
+		return 0
+	}
+	return t.ends[len(t.ends)-1]
+}
+
+// Gather reads the given rows, clamped into the schema.
+//
+// Shapes: b.Dense is len(rows)×Dim.
+func (t *PartedTable) Gather(rows []int32, b *device.Batch) {
+	t.BeginGather(rows, b)
+	t.GatherPart(rows, b, 0, len(rows))
+}
+
+// BeginGather does everything that Gather does but read the rows.
+func (t *PartedTable) BeginGather(rows []int32, b *device.Batch) {
+	denseBuffer(b, len(rows), t.schema.dim)
+	if b.Labels = b.Labels[:0]; t.schema.Classes() == 0 {
+		b.Labels = nil
+	} else {
+		b.Labels = resize(b.Labels, len(rows))
+	}
+	indexRows(b, rows)
+}
+
+// GatherPart reads rows lo … hi-1 of those that BeginGather was given.
+func (t *PartedTable) GatherPart(rows []int32, b *device.Batch, lo, hi int) {
+	t.each(hi-lo, func(raw []byte) {
+		part := 0
+		for k := lo; k < hi; k++ {
+			part = t.partOf(int(rows[k]), part)
+			t.readRow(b, k, int(rows[k]), part, raw)
+		}
+	})
+}
+
+// Range reads rows lo … hi-1, clamped into the schema.
+//
+// Shapes: b.Dense is (hi-lo)×Dim.
+func (t *PartedTable) Range(lo, hi int, b *device.Batch) {
+	t.BeginGather(nil, b)
+	denseBuffer(b, hi-lo, t.schema.dim)
+	if t.schema.Classes() > 0 {
+		b.Labels = resize(b.Labels, hi-lo)
+	}
+	t.each(hi-lo, func(raw []byte) {
+		part := 0
+		for i := lo; i < hi; i++ {
+			part = t.partOf(i, part)
+			t.readRow(b, i-lo, i, part, raw)
+		}
+	})
+	indexRange(b, lo, hi)
+}
+
+// each lends a buffer for reading rows.
+func (t *partedRows) each(n int, read func(raw []byte)) {
+	if n <= 0 {
+		return
+	}
+	raw := t.room.Get().(*[]byte)
+	defer t.room.Put(raw)
+	read(*raw)
+}
+
+// partOf is the part of a row; samples rise, so that it is often the part of the row before.
+func (t *partedRows) partOf(row, before int) int {
+	if row < t.ends[before] && (before == 0 || row >= t.ends[before-1]) {
+		return before
+	}
+	return sort.SearchInts(t.ends, row+1)
+}
+
+// readRow reads a row of a part to row k of a batch.
+func (t *partedRows) readRow(b *device.Batch, k, row, part int, raw []byte) {
+	p := &t.parts[part]
+	if part > 0 {
+		row -= t.ends[part-1]
+	}
+	dim := t.schema.dim
+	dst := b.Dense.Data[k*dim : (k+1)*dim]
+	label := [1]float32{}
+	ok := guarded(func() bool {
+		return p.values.read(dst, row, raw) && (p.labels.r == nil || p.labels.read(label[:], row, raw))
+	})
+	if !ok {
+		t.failed.Store(true)
+		clear(dst)
+		label[0] = 0
+	}
+	if p.values.level == nil || !ok {
+		t.enc.row(dst, dst)
+	}
+	if b.Labels != nil {
+		b.Labels[k] = t.class(label[0])
+	}
+}
+
+// guarded is what read returns, false where it panics.
+func guarded(read func() bool) (ok bool) {
+	defer func() { _ = recover() }()
+	return read()
+}
+
+// class is a label held to the schema; what is no whole number is unknown.
+func (t *partedRows) class(v float32) int32 {
+	if n := len(t.schema.classes); v >= 0 && v < float32(n) && v == float32(math.Trunc(float64(v))) {
+		return int32(v)
+	}
+	return int32(t.schema.unknown)
+}

@@ -1,0 +1,139 @@
+package synth
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// A Pass is one reading of all records, for a stage that releases exact sums of them.
+type Pass struct {
+	Purpose string `json:"purpose"` // of the stage
+	// State is what the sums depend on beside the plan, such as what an earlier stage has released:
+	// public, and in a form of the system's own.
+	State []byte `json:"state,omitempty"`
+}
+
+// PassWork is a Work that meets records in passes over all of them and in no other way: other
+// processes can make the sums, in any number of shards.
+type PassWork interface {
+	Work
+	// Passes are the purposes of the stages, each of which makes one pass; none for a plan that
+	// reads records in other ways too.
+	Passes() []string
+	// Partial returns the sums of a pass over no records.
+	//
+	// Errors: *param.Error for a pass that the plan does not make.
+	Partial(p Pass, be device.Backend) (*partial.Partial, error)
+}
+
+// passes is the work, if it reads records in passes alone.
+func (p *Program) passes() (PassWork, error) {
+	if err := p.made(); err != nil {
+		return nil, err
+	}
+	w, ok := p.work.(PassWork)
+	if !ok || len(w.Passes()) == 0 {
+		return nil, param.New(p.system+".Plan", "a plan that reads records by position",
+			"a plan of exact sums over all records")
+	}
+	return w, nil
+}
+
+// A PassPlan is a Plan whose sums other processes can make, shard by shard: it reads records in
+// passes over all of them and in no other way.
+type PassPlan interface {
+	Plan
+	// Partial returns the sums of a pass over no records: see [NewPartial].
+	Partial(pass Pass, opts ...Option) (*partial.Partial, error)
+	// FitPasses is FitOn where the records are elsewhere: see [FitPasses].
+	FitPasses(ctx context.Context, ledger *accountant.Ledger,
+		read func(context.Context, Pass) (*partial.Partial, error), opts ...Option) (*Generator, error)
+}
+
+// NewPartial returns the sums of a pass over no records, computed on the backend that [On] names;
+// of other options none matters.
+//
+// Errors: *param.Error for a plan that reads records in other ways, a pass that it does not make,
+// and options that make no sense.
+func NewPartial(p *Program, pass Pass, opts ...Option) (*partial.Partial, error) {
+	w, err := p.passes()
+	if err != nil {
+		return nil, err
+	}
+	r, err := FreeRun(accountant.Guarantee{}, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return w.Partial(pass, r.Backend)
+}
+
+// FitPasses is FitOn of a program where the records are elsewhere: whenever the plan needs the sums
+// of a pass, read returns those of all records together, merged from shards as package partial
+// describes. Given the same noise, what is released is the same bits as by FitOn.
+//
+// Guarantee: that of FitOn for the records of all shards, each of which must be in one shard.
+// Errors: those of FitOn and of read; *param.Error for a plan that reads records in other ways,
+// before anything is reserved, and for sums of another pass.
+func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
+	read func(context.Context, Pass) (*partial.Partial, error), opts ...Option) (*Generator, error) {
+	if _, err := p.passes(); err != nil {
+		return nil, err
+	}
+	if read == nil {
+		return nil, param.New(p.system+".FitPasses.read", nil, "a function that sums records up")
+	}
+	return p.Carry(ctx, ledger, nil, func(r *Run) (Model, error) {
+		r.read = read
+		return p.work.Fit(ctx, r)
+	}, opts...)
+}
+
+// Read makes a pass over the run's records and returns its sums, which are for a release alone. The
+// release is to be noted as real, see NoteReal, where the sums are: partial.Partial.Real.
+//
+// Errors: those of what reads the records; *param.Error for sums of another pass, or of a unit that
+// the ledger's promise does not allow.
+func (r *Run) Read(ctx context.Context, pass Pass) (*partial.Partial, error) {
+	if r.program == nil {
+		return nil, errFree
+	}
+	w, err := r.program.passes()
+	if err != nil {
+		return nil, err
+	}
+	sums, err := w.Partial(pass, r.Backend)
+	if err != nil {
+		return nil, err
+	}
+	if r.read == nil {
+		err = sums.Add(ctx, r.Data)
+	} else {
+		sums, err = r.elsewhere(ctx, pass, sums)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.program.system, err)
+	}
+	return sums, nil
+}
+
+// elsewhere asks for sums and compares them with empty ones of the pass.
+func (r *Run) elsewhere(ctx context.Context, pass Pass, empty *partial.Partial) (*partial.Partial,
+	error) {
+	sums, err := r.read(ctx, pass)
+	if err != nil {
+		return nil, err
+	}
+	if !sums.Like(empty) {
+		return nil, param.New("FitPasses.read", "sums of another pass", "sums of the pass asked for")
+	}
+	if unit := sums.Unit(); unit != "" {
+		return sums, records.CheckUnit("FitPasses.read", unit, r.Ledger.Unit())
+	}
+	return sums, nil
+}
