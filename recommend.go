@@ -119,13 +119,13 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 			dpgm("clusters with one network each follow groups of records, and nothing finer.")}
 	case s.IsImage() && labelled:
 		return []candidate{
-			merf("one release of features of image patches by class gives images of every class."),
+			merf("one release of features of images by class gives images of every class."),
 			mix("mixtures train the best classifiers at large ε, but they do not look like images."),
 			gan("images are sharper than MERF's from ε of about 10 on, and its training is far noisier below.")}
 	case s.IsImage():
 		return []candidate{
 			dpgm("clusters with one network each give images of several kinds."),
-			merf("one release of features of image patches, without clusters."),
+			merf("one release of features of images, without clusters."),
 			gan("images are sharper from ε of about 10 on.")}
 	case labelled:
 		return []candidate{

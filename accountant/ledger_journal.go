@@ -112,7 +112,7 @@ func CreateLedger(ctx context.Context, j Journal, terms Terms, opts ...LedgerOpt
 // The context applies to all reading and writing of the journal while the ledger is used: when it
 // ends, nothing more can be reserved. Close closes the journal.
 //
-// Errors: ErrEmpty, ErrDamaged, ErrRolledBack; **param.Error for options that contradict the terms;
+// Errors: ErrEmpty, ErrDamaged, ErrRolledBack; *param.Error for options that contradict the terms;
 // those of the journal.
 func OpenLedger(ctx context.Context, j Journal, opts ...LedgerOption) (*Ledger, error) {
 	l, err := newJournaled(ctx, j, opts)

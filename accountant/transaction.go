@@ -63,7 +63,7 @@ type placedLine struct {
 // For a transaction that the ledger already holds, by its ID, it returns the remaining uses.
 //
 // Errors: ErrBudgetExceeded (nothing was set aside), ErrUnsupported, the policy's error;
-// **param.Error for invalid lines, or lines that differ from those reserved under the same ID.
+// *param.Error for invalid lines, or lines that differ from those reserved under the same ID.
 func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 	lines, err := t.placed()
 	if err != nil {

@@ -76,9 +76,9 @@ func (c Config) withoutMarginals() Config {
 	return c
 }
 
-// strokes reports whether records are images large enough for strokes.
+// strokes reports whether records are grey images large enough for strokes.
 func strokes(s records.Schema) bool {
-	return s.IsImage() && min(s.Height(), s.Width()) >= 8
+	return s.Channels() == 1 && min(s.Height(), s.Width()) >= 8
 }
 
 func (c *Config) chooseClusters(t defaults.Task) {
@@ -195,7 +195,7 @@ func (c *Config) chooseForVectors(t defaults.Task) {
 	if c.Model == nil {
 		hidden := t.Width(2*c.Schema.Dim(), 150, 16, 256)
 		vae := models.VAE{Hidden: []int{hidden}, Latent: 2}
-		if c.Schema.IsImage() {
+		if c.Schema.Channels() == 1 { // most of a grey image is dark
 			vae.OutputBias = -2
 		}
 		c.Model = vae

@@ -1,6 +1,7 @@
 package dpgm
 
 import (
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -135,4 +136,22 @@ func (s *sampler) fill(c int, net models.Density, dim int) {
 			s.model.tilts[c].apply(s.rng, row)
 		}
 	}
+}
+
+// Layers are those of one cluster's network, for other programs; see connect/onnx. What they read
+// is a draw of the latent variables and what they state is the mean of a record: see
+// [models.Layered]. Drawing the latent variables, the cluster by Weights, and records from means is
+// left to the other program; so is what Marginals add to the logits of a whole record.
+//
+// Errors: *param.Error for the zero value, a cluster that there is not, and a network that is not
+// [models.Layered], such as a restricted Boltzmann machine.
+func (m *Model) Layers(cluster int) ([]models.Layer, error) {
+	if m.known().router == nil {
+		return nil, errNoModel()
+	}
+	if cluster < 0 || cluster >= len(m.nets) {
+		return nil, param.New("dpgm.Model.Layers.cluster", cluster,
+			fmt.Sprintf("one of the %d clusters, from 0", len(m.nets)))
+	}
+	return models.LayersOf(m.nets[cluster])
 }

@@ -21,7 +21,7 @@ var ErrSchema = errors.New("draft: the data's schema is not the plan's candidate
 // ledger holds; the event is the plan's, noise of the exact class. It is reserved
 // before any record is read, and a cancelled run gets no refund.
 // Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err();
-// **param.Error for a plan not made by Config.Plan, for data other than tables, and for a
+// *param.Error for a plan not made by Config.Plan, for data other than tables, and for a
 // ledger whose unit the data do not support. No error depends on a record's value.
 func Fit(ctx context.Context, p *Plan, data records.Data,
 	ledger *accountant.Ledger) (*Draft, error) {

@@ -137,3 +137,17 @@ func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix)
 	}
 	return nil
 }
+
+// Layers are those of the generator's network, for other programs; see connect/onnx. What it reads
+// is a code: Latent standard Gaussians, then the class, one-hot, where the model knows classes.
+// What it states are numbers in [0,1]: means of binary coordinates, probabilities of levels.
+// Drawing codes, classes, and records from what is stated is left to the other program; so is
+// Marginals, by which Sample corrects what the network states.
+//
+// Errors: *param.Error for the zero value, and for a network that is not [models.Layered].
+func (m *Model) Layers() ([]models.Layer, error) {
+	if err := m.made(); err != nil {
+		return nil, err
+	}
+	return models.LayersOf(m.net)
+}

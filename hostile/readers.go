@@ -6,8 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
 	"io"
 	"strings"
+	"testing/fstest"
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -18,6 +22,7 @@ import (
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/records/images"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -165,8 +170,8 @@ func recordReaders() ([]reader, error) {
 }
 
 // binaryReaders are those of arrays and of mapped files.
-func binaryReaders(vectors, images, sets records.Schema) ([]reader, error) {
-	pixels, err1 := records.FromBytes(images, []byte{0, 1, 2, 255, 128, 127, 3, 9, 0, 0, 0, 0})
+func binaryReaders(vectors, grey, sets records.Schema) ([]reader, error) {
+	pixels, err1 := records.FromBytes(grey, []byte{0, 1, 2, 255, 128, 127, 3, 9, 0, 0, 0, 0})
 	table, err2 := records.FromFlat(vectors, []float32{0.5, 1, -1, 2, 0, 0}, 0, 1)
 	baskets, err3 := records.FromItems(sets, [][]uint32{{1, 2, 3}, nil, {4, 39}})
 	if err := errors.Join(err1, err2, err3); err != nil {
@@ -176,11 +181,20 @@ func binaryReaders(vectors, images, sets records.Schema) ([]reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	var idx, labels, npy, npz, mapped, mixed bytes.Buffer
-	labelled, err := records.FromFlat(images.WithLabels("a", "b"), make([]float32, 12), 0, 1)
+	var idx, labels, npy, npz, mapped, mixed, cifar bytes.Buffer
+	colours, err := records.FromBytes(records.CIFAR10Schema(), make([]byte, 2*3*32*32), 3, 9)
+	if err != nil {
+		return nil, err
+	}
+	pictures, err := pictureFiles(colours)
+	if err != nil {
+		return nil, err
+	}
+	labelled, err := records.FromFlat(grey.WithLabels("a", "b"), make([]float32, 12), 0, 1)
 	if err := errors.Join(err, records.WriteIDX(&idx, nil, pixels),
 		records.WriteIDX(io.Discard, &labels, labelled), records.WriteNPY(&npy, table),
 		records.WriteNPZ(&npz, table), records.WriteSets(&mapped, baskets),
+		records.WriteCIFAR(&cifar, records.CIFAR10, colours),
 		rows.WriteNPZ(&mixed)); err != nil {
 		return nil, err
 	}
@@ -188,13 +202,23 @@ func binaryReaders(vectors, images, sets records.Schema) ([]reader, error) {
 	from := bytes.NewReader
 	return []reader{
 		{"idx", one(&idx), anyBytes, func(b []byte) error {
-			return look(records.ReadIDX(from(b), nil, images))
+			return look(records.ReadIDX(from(b), nil, grey))
 		}},
 		{"idx, packed", one(&idx), packed, func(b []byte) error {
-			return look(records.ReadIDX(from(b), nil, images))
+			return look(records.ReadIDX(from(b), nil, grey))
 		}},
 		{"labels of idx", one(&labels), anyBytes, func(b []byte) error {
-			return look(records.ReadIDX(from(idx.Bytes()), from(b), images.WithLabels("a", "b")))
+			return look(records.ReadIDX(from(idx.Bytes()), from(b), grey.WithLabels("a", "b")))
+		}},
+		{"cifar", one(&cifar), anyBytes, func(b []byte) error {
+			return look(records.ReadCIFAR(from(b), records.CIFAR10, colours.Schema()))
+		}},
+		{"cifar, packed", one(&cifar), packed, func(b []byte) error {
+			return look(records.ReadCIFAR(from(b), records.CIFAR10, colours.Schema()))
+		}},
+		{"folder of images", pictures, anyBytes, func(b []byte) error {
+			folder := fstest.MapFS{"a.png": {Data: b}, "b.jpg": {Data: b}}
+			return look(images.ReadFolder(folder, colours.Schema().WithoutLabels()))
 		}},
 		{"npy", one(&npy), anyBytes, func(b []byte) error {
 			return look(records.ReadNPY(from(b), records.Interval(3, -1, 2)))
@@ -213,6 +237,17 @@ func binaryReaders(vectors, images, sets records.Schema) ([]reader, error) {
 			return look(m, nil)
 		}},
 	}, nil
+}
+
+// pictureFiles are a record as a PNG and as a JPEG file.
+func pictureFiles(t *records.Table) ([][]byte, error) {
+	picture := image.NewNRGBA(image.Rect(0, 0, t.Schema().Width(), t.Schema().Height()))
+	for i := range picture.Pix {
+		picture.Pix[i] = uint8(i * 7)
+	}
+	var flat, lossy bytes.Buffer
+	err := errors.Join(png.Encode(&flat, picture), jpeg.Encode(&lossy, picture, nil))
+	return [][]byte{flat.Bytes(), lossy.Bytes()}, err
 }
 
 // documentReaders are those of JSON documents, plans apart.

@@ -77,7 +77,7 @@ func (c Config) chooseKernel(t defaults.Task) (rff.EmbeddingKernel, string) {
 		}
 	}
 	most := min(defaultFeatures, max(featuresOfDim*s.Dim(), leastFeatures))
-	patches := s.IsImage() && min(s.Height(), s.Width()) >= 8
+	patches := s.Channels() == 1 && min(s.Height(), s.Width()) >= 8
 	if patches {
 		most = min(most, imageFeatures) // the time of more is better spent on steps
 	}
@@ -97,8 +97,8 @@ func (c *Config) chooseGenerator() {
 	g := &c.Generator
 	if c.Schema.IsImage() && c.Schema.Height()%4 == 0 && c.Schema.Width()%4 == 0 {
 		defaults.Fill[models.GeneratorArchitecture](&c.choices, &g.Architecture, models.ConvDecoder{
-			Height: c.Schema.Height(), Width: c.Schema.Width(), Channels: 1, Hidden: []int{200},
-			Maps: []int{16, 8}, Size: 5, Activation: models.ReLU, Output: device.Sigmoid,
+			Height: c.Schema.Height(), Width: c.Schema.Width(), Channels: c.Schema.Channels(),
+			Hidden: []int{200}, Maps: []int{16, 8}, Size: 5, Activation: models.ReLU, Output: device.Sigmoid,
 			BatchNorm: true}, "Generator.Architecture", "neighbouring pixels are correlated")
 		defaults.Fill(&c.choices, &g.Latent, 10, "Generator.Latent", "codes cost no privacy")
 		defaults.Fill(&c.choices, &g.Batch, 100, "Generator.Batch", "convolutions take time")

@@ -34,7 +34,7 @@
 // classes.
 //
 //	tables        rff.Pairs, of columns alone where k·√features/s is above .15 for pairs of them
-//	images        rff.PatchesFor and a ConvDecoder
+//	images        rff.PatchesFor (in colour rff.Rule) and a ConvDecoder
 //	others        rff.Rule
 //	features      (s/16k)², from 200 to the least of 10,000 (images: 4,000) and 50 a coordinate
 //	steps         2,000, or what is done in 5 minutes; images: what is done in 4, at most 10,000

@@ -14,6 +14,7 @@ const (
 	mostRows      = 60_000
 	centersShare  = 0.15
 	imageClip     = 0.32 // of the largest norm: most of an image is dark
+	colourClip    = 0.58 // of the largest norm: √⅓, the root of the mean square of [0,1]
 	deviationClip = 0.72 // of the clip norm
 	usualItems    = 12   // of a set
 	rowCost       = 500  // operations on each feature of each row
@@ -74,6 +75,8 @@ func (c *Config) chooseSampling() {
 func (c *Config) chooseNorms() {
 	norm, why := c.Schema.MaxNorm(), "the largest norm of a record"
 	switch {
+	case c.Schema.Channels() > 1:
+		norm, why = colourClip*norm, "that of colours of which all are equally likely"
 	case c.Schema.IsImage():
 		norm, why = imageClip*norm, "few images have a larger norm"
 	case c.Schema.Sparse():

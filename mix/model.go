@@ -89,7 +89,7 @@ func (m *Model) RowSchema() records.Schema {
 	case c.Projection.wanted():
 		s = records.Interval(c.dim(), -c.ClipNorm, c.ClipNorm).WithLabels(s.ClassNames()...)
 	case s.IsImage():
-		s = records.Image(s.Height(), s.Width()).WithLabels(s.ClassNames()...)
+		s = network.MeansOf(s)
 	case s.IsBinary() || s.Kind() == records.MixedTable:
 		s = records.Interval(s.Dim(), 0, 1).WithLabels(s.ClassNames()...)
 	}

@@ -294,14 +294,28 @@ func newBasis(s records.Schema, frequencies int) (*basis, error) {
 			if a*a+b*b > frequencies*frequencies {
 				continue
 			}
-			for y := range s.Height() {
-				for x := range s.Width() {
-					flat = append(flat, float32(cosine(a, y, s.Height())*cosine(b, x, s.Width())))
-				}
+			for channel := range s.Channels() {
+				flat = appendCosine(flat, s, a, b, channel)
 			}
 		}
 	}
 	return &basis{device.HostMatrix(len(flat)/s.Dim(), s.Dim(), flat)}, nil
+}
+
+// appendCosine appends the image of one pair of frequencies in one channel, which is 0 in others.
+func appendCosine(flat []float32, s records.Schema, a, b, channel int) []float32 {
+	for y := range s.Height() {
+		for x := range s.Width() {
+			for c := range s.Channels() {
+				v := 0.0
+				if c == channel {
+					v = cosine(a, y, s.Height()) * cosine(b, x, s.Width())
+				}
+				flat = append(flat, float32(v))
+			}
+		}
+	}
+	return flat
 }
 
 // cosine is the i-th of n values of the f-th vector of the orthonormal discrete cosine transform.

@@ -57,11 +57,20 @@ func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
 	out := r.Clone()
 	down, across := normalFilter(s.Height(), width), normalFilter(s.Width(), width)
 	be := device.CPU()
-	half := be.New(s.Height(), s.Width())
+	half, image := be.New(s.Height(), s.Width()), be.New(s.Height(), s.Width())
+	channels := s.Channels()
 	for i := range out.Len() {
-		image := device.HostMatrix(s.Height(), s.Width(), out.Features(i))
-		be.Gemm(false, false, 1, down, image, 0, half)
-		be.Gemm(false, true, 1, half, across, 0, image)
+		for c := range channels {
+			pixels := out.Features(i)[c:]
+			for p := range image.Data {
+				image.Data[p] = pixels[p*channels]
+			}
+			be.Gemm(false, false, 1, down, image, 0, half)
+			be.Gemm(false, true, 1, half, across, 0, image)
+			for p, v := range image.Data {
+				pixels[p*channels] = v
+			}
+		}
 	}
 	return out, nil
 }

@@ -27,6 +27,8 @@ type unit interface {
 	addNorms(w *walk, x, delta device.Matrix, dst []float64)
 	// addSum adds the gradients, weighted (nil for ones), to blocks.
 	addSum(w *walk, l int, x, delta device.Matrix, weights []float32, blocks []device.Matrix)
+	// layer describes the unit, but for In and Out.
+	layer() Layer
 }
 
 // A chain is units one after another, each owning some parameter blocks.

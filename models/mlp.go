@@ -82,6 +82,7 @@ type Classifier struct {
 type body interface {
 	bind(p device.Params, first int)
 	initialise(rng *rand.Rand, gain float64)
+	layerList() []Layer
 }
 
 // pass is one batch's way through a body, which ends in one number for each class.

@@ -34,7 +34,7 @@ type Views struct {
 // views differ by the keys that the network draws its own noise by. It depends on nothing but the
 // view and rng, which goes by the record's key: never on other records.
 //
-// Errors: **param.Error for a nil network, one with parameters on a device with separate
+// Errors: *param.Error for a nil network, one with parameters on a device with separate
 // memory, and a number of views below 1.
 func NewViews(net Network, number int, augment func(rng *rand.Rand,
 	view []float32)) (*Views, error) {

@@ -2,13 +2,13 @@ package records
 
 // Binarize returns the table of the records' coordinates compared with a public
 // threshold: 1 where the clamped value reaches it, 0 elsewhere. Images become
-// binary images, vectors binary vectors; labels stay. A table of bytes shares
+// binary images, vectors and colour images binary vectors; labels stay. A table of bytes shares
 // its storage with the result.
 func Binarize(t *Table, threshold float32) *Table {
 	out := t.clone()
 	out.home = t.home.copied()
 	out.schema.kind, out.schema.lo, out.schema.hi = BinaryVector, 0, 1
-	if t.schema.IsImage() {
+	if t.schema.Channels() == 1 {
 		out.schema.kind = BlackWhiteImage
 	}
 	out.enc = newEncoder(out.schema)

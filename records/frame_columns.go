@@ -25,6 +25,9 @@ type Values struct {
 	Dictionary []string
 	// Missing says which cells hold a missing value, whatever else they hold; nil for none.
 	Missing []bool
+	// Shared lets the frame keep Numbers where it can, instead of copying them: they must not be
+	// written to while the frame is in use.
+	Shared bool
 }
 
 // len is the number of cells.
@@ -44,7 +47,8 @@ func (v Values) forms() (n int) {
 }
 
 // FromColumns makes a frame of whole columns, one for each of the schema's, in its order, the label
-// included. Files that are kept by column are read this way. The slices are copied.
+// included. Files that are kept by column are read this way. The slices are copied, but for those
+// that are Shared.
 //
 // Values are never an error; [Check] reports invalid ones.
 //
@@ -131,6 +135,9 @@ func (v Values) ticks(code *tickCode, rows int) []int64 {
 
 // numbers reads cells as those of a column of numbers.
 func (v Values) numbers(rows int) []float64 {
+	if v.Shared && v.Numbers != nil && v.Missing == nil {
+		return v.Numbers
+	}
 	dictionary := make([]float64, len(v.Dictionary))
 	for i, text := range v.Dictionary {
 		dictionary[i] = parseNumber(strings.TrimSpace(text))

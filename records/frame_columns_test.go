@@ -108,3 +108,22 @@ func TestColumnsThatDoNotFit(t *testing.T) {
 		t.Error("a frame changes with the slice that it was made of")
 	}
 }
+
+// TestSharedColumns are kept where nothing has to be changed in them.
+func TestSharedColumns(t *testing.T) {
+	s := must(records.NewSchema(records.Numeric("x", 0, 10).WithMissing()))(t)
+	for _, c := range []struct {
+		values records.Values
+		kept   bool
+	}{
+		{records.Values{Numbers: []float64{1, 2}, Shared: true}, true},
+		{records.Values{Numbers: []float64{1, 2}}, false},
+		{records.Values{Numbers: []float64{1, 2}, Missing: []bool{false, true}, Shared: true}, false},
+	} {
+		f := must(records.FromColumns(s, c.values))(t)
+		c.values.Numbers[0] = 7
+		if (f.Number(0, 0) == 7) != c.kept || c.values.Numbers[1] != 2 {
+			t.Errorf("%+v: %v", c.values, f.Number(0, 0))
+		}
+	}
+}

@@ -110,7 +110,7 @@ func readIDXHeader(r io.Reader, s Schema, what string) (int, error) {
 // hasShape reports whether the axes of one record are those of the schema. An
 // image may also be written as one row of pixels.
 func (s Schema) hasShape(axes []uint32) bool {
-	if s.IsImage() && len(axes) == 2 {
+	if s.Channels() == 1 && len(axes) == 2 {
 		return int64(axes[0]) == int64(s.height) && int64(axes[1]) == int64(s.width)
 	}
 	product := uint64(1)
@@ -136,6 +136,9 @@ func WriteIDX(images, labels io.Writer, t *Table) error {
 	sizes := []uint32{uint32(t.n), uint32(t.schema.dim)}
 	if t.schema.IsImage() {
 		sizes = []uint32{uint32(t.n), uint32(t.schema.height), uint32(t.schema.width)}
+	}
+	if t.schema.kind == ColourImage {
+		sizes = append(sizes, colours)
 	}
 	var scratch []float32
 	pixels := func(dst []uint8, i int) []uint8 {

@@ -24,7 +24,7 @@ const (
 // ReadNPY reads unlabelled records from NumPy's .npy format: an array in C order
 // whose first axis counts records and whose other axes multiply to the schema's
 // dimension, of floats, integers or booleans of either byte order. Unsigned
-// bytes under a schema of grey images are 256 levels; every other number is
+// bytes under a schema of images are 256 levels; every other number is
 // itself.
 //
 // Errors: [ErrFormat] for a file that is malformed, truncated or of another
@@ -134,7 +134,7 @@ func readArray(in *input, s Schema, dim int, what string) (values []float32, lev
 	if err != nil {
 		return nil, nil, err
 	}
-	if h.Kind == 'u' && h.Size == 1 && s.kind == GreyImage {
+	if h.Kind == 'u' && h.Size == 1 && (s.kind == GreyImage || s.kind == ColourImage) {
 		levels, err = readBytes(in, n*dim, what)
 	} else {
 		values, err = h.read(in, n*dim, what)
@@ -199,13 +199,16 @@ func (h npyHeader) read(in *input, n int, what string) ([]float32, error) {
 }
 
 // WriteNPY writes the encoded records as a float32 array, images with three
-// axes.
+// axes, in colour with four.
 //
 // Errors: the writer's.
 func WriteNPY(w io.Writer, t *Table) error {
 	shape := fmt.Sprintf("(%d, %d)", t.n, t.schema.dim)
 	if t.schema.IsImage() {
 		shape = fmt.Sprintf("(%d, %d, %d)", t.n, t.schema.height, t.schema.width)
+	}
+	if t.schema.kind == ColourImage {
+		shape = fmt.Sprintf("(%d, %d, %d, %d)", t.n, t.schema.height, t.schema.width, colours)
 	}
 	var row []float32
 	return writeArray(w, "<f4", shape, t.n, func(dst []byte, i int) []byte {

@@ -19,6 +19,7 @@ const (
 	BlackWhiteImage                 // height × width pixels, 0 or 1
 	ItemSet                         // a subset of a universe of items, held sparse
 	MixedTable                      // a row of columns of different kinds, see NewSchema
+	ColourImage                     // height × width pixels of three numbers in [0, 1]
 	kindEnd                         // one past the last kind
 )
 
@@ -37,6 +38,8 @@ func (k Kind) String() string {
 		return "sets"
 	case MixedTable:
 		return "table"
+	case ColourImage:
+		return "colour image"
 	}
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
@@ -78,15 +81,25 @@ func Interval(dim int, lo, hi float64) Schema {
 
 // Image describes height × width images of grey levels in [0, 1].
 func Image(height, width int) Schema {
-	return Schema{kind: GreyImage, dim: area(height, width), height: height, width: width,
+	return Schema{kind: GreyImage, dim: area(height, width, 1), height: height, width: width,
 		lo: 0, hi: 1}
 }
 
 // BinaryImage describes height × width images of pixels that are 0 or 1.
 func BinaryImage(height, width int) Schema {
-	return Schema{kind: BlackWhiteImage, dim: area(height, width), height: height, width: width,
+	return Schema{kind: BlackWhiteImage, dim: area(height, width, 1), height: height, width: width,
 		lo: 0, hi: 1}
 }
+
+// RGBImage describes height × width images in colour: row after row, the red, green and blue of a
+// pixel side by side, each in [0, 1].
+func RGBImage(height, width int) Schema {
+	return Schema{kind: ColourImage, dim: area(height, width, colours), height: height, width: width,
+		lo: 0, hi: 1}
+}
+
+// colours is the number of channels of a colour image.
+const colours = 3
 
 // Sets describes subsets of the items 0 … universe-1, of at most maxItems items
 // each. A longer record is cut to maxItems as part of its encoding, because its norm,
@@ -95,12 +108,12 @@ func Sets(universe, maxItems int) Schema {
 	return Schema{kind: ItemSet, dim: universe, maxItems: maxItems, lo: 0, hi: 1}
 }
 
-// area is the number of pixels, 0 where the sides cannot be those of an image.
-func area(height, width int) int {
-	if height < 1 || width < 1 || height > maxDim/width {
+// area is how many numbers an image has, 0 where the sides cannot be those of one.
+func area(height, width, channels int) int {
+	if height < 1 || width < 1 || height > maxDim/channels/width {
 		return 0
 	}
-	return height * width
+	return height * width * channels
 }
 
 // WithLabels returns the schema of records that also carry one of the named
@@ -147,7 +160,19 @@ func (s Schema) IsBinary() bool {
 }
 
 // IsImage reports whether a record is an image.
-func (s Schema) IsImage() bool { return s.kind == GreyImage || s.kind == BlackWhiteImage }
+func (s Schema) IsImage() bool { return s.Channels() > 0 }
+
+// Channels is how many numbers a pixel of an image has: 3 in colour, otherwise 1; 0 for other
+// kinds.
+func (s Schema) Channels() int {
+	switch s.kind {
+	case GreyImage, BlackWhiteImage:
+		return 1
+	case ColourImage:
+		return colours
+	}
+	return 0
+}
 
 // MaxItems returns the largest number of items of a set, 0 for other kinds.
 func (s Schema) MaxItems() int { return s.maxItems }
@@ -227,6 +252,8 @@ func (s Schema) String() string {
 		fmt.Fprintf(&b, "%d×%d grey images", s.height, s.width)
 	case BlackWhiteImage:
 		fmt.Fprintf(&b, "%d×%d binary images", s.height, s.width)
+	case ColourImage:
+		fmt.Fprintf(&b, "%d×%d colour images", s.height, s.width)
 	case ItemSet:
 		fmt.Fprintf(&b, "sets of at most %d of %d items", s.maxItems, s.dim)
 	case MixedTable:

@@ -36,7 +36,7 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 		j.Dim = s.dim
 	case IntervalVector:
 		j.Dim, j.Lo, j.Hi = s.dim, &s.lo, &s.hi
-	case GreyImage, BlackWhiteImage:
+	case GreyImage, BlackWhiteImage, ColourImage:
 		j.Height, j.Width = s.height, s.width
 	case ItemSet:
 		j.Universe, j.MaxItems = s.dim, s.maxItems
@@ -91,6 +91,8 @@ func (j schemaJSON) schema() (Schema, error) {
 		s = Image(j.Height, j.Width)
 	case BlackWhiteImage.String():
 		s = BinaryImage(j.Height, j.Width)
+	case ColourImage.String():
+		s = RGBImage(j.Height, j.Width)
 	case ItemSet.String():
 		s = Sets(j.Universe, j.MaxItems)
 	case MixedTable.String():
@@ -131,7 +133,7 @@ func (j schemaJSON) tableSchema() (Schema, error) {
 
 func (j schemaJSON) onlyOwnFields(k Kind) bool {
 	vector := k == BinaryVector || k == IntervalVector
-	image := k == GreyImage || k == BlackWhiteImage
+	image := k == GreyImage || k == BlackWhiteImage || k == ColourImage
 	return (vector || j.Dim == 0) &&
 		(image || j.Height == 0 && j.Width == 0) &&
 		(k == MixedTable || j.Columns == nil && j.Constraints == nil) &&

@@ -21,10 +21,10 @@ func (s Schema) Validate() error {
 		if s.dim < 1 || s.dim > maxDim {
 			bad("Dim", s.dim, fmt.Sprintf("a dimension in [1, %d]", maxDim))
 		}
-	case GreyImage, BlackWhiteImage:
-		if s.dim != area(s.height, s.width) || s.dim == 0 {
+	case GreyImage, BlackWhiteImage, ColourImage:
+		if s.dim != area(s.height, s.width, s.Channels()) || s.dim == 0 {
 			bad("Height×Width", fmt.Sprintf("%d×%d", s.height, s.width),
-				fmt.Sprintf("sides of at least 1 and at most %d pixels", maxDim))
+				fmt.Sprintf("sides of at least 1 and at most %d pixels", maxDim/s.Channels()))
 		}
 	case ItemSet:
 		if s.dim < 1 || s.dim > maxDim {
@@ -36,7 +36,7 @@ func (s Schema) Validate() error {
 		errs = append(errs, validateColumns(s.table.columns))
 	default:
 		bad("Kind", int(s.kind),
-			"a schema made by Binary, Interval, Image, BinaryImage, Sets or NewSchema")
+			"a schema made by Binary, Interval, Image, BinaryImage, RGBImage, Sets or NewSchema")
 	}
 	if s.kind == IntervalVector && !validBounds(s.lo, s.hi) {
 		bad("Bounds", fmt.Sprintf("[%g, %g]", s.lo, s.hi),

@@ -42,6 +42,18 @@ func (m *maker) images(context.Context) error {
 	return nil
 }
 
+// inGrey is an image with the mean of each pixel's colours.
+func inGrey(pixels []float32, channels int) []float32 {
+	if channels == 1 {
+		return pixels
+	}
+	out := make([]float32, len(pixels)/channels)
+	for i, v := range pixels {
+		out[i/channels] += v / float32(channels)
+	}
+	return out
+}
+
 // grids are some images in rows, by class where there are classes, and the mean of each row.
 func (m *maker) grids(d records.Data, rows int, seed uint64) (grid, means []byte, err error) {
 	s := d.Schema()
@@ -59,7 +71,7 @@ func (m *maker) grids(d records.Data, rows int, seed uint64) (grid, means []byte
 	for lo := 0; lo < d.Len(); lo += 1024 {
 		d.Range(lo, min(lo+1024, d.Len()), &b)
 		for i := range b.Rows {
-			pixels := b.Dense.Row(i)
+			pixels := inGrey(b.Dense.Row(i), s.Channels())
 			row := 0
 			if s.Classes() > 0 {
 				row = int(b.Labels[i])

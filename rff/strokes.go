@@ -63,7 +63,8 @@ func (c Strokes) new(l Layout) (*StrokeMap, error) {
 
 func (c Strokes) validate(l Layout) error {
 	var k param.Checker
-	k.OK(l.image(), "rff.Strokes: layout", fmt.Sprintf("%d×%d", l.Height, l.Width), "images")
+	k.OK(l.image() && l.In == l.Height*l.Width, "rff.Strokes: layout",
+		fmt.Sprintf("%d numbers of %d×%d pixels", l.In, l.Height, l.Width), "images in grey")
 	k.OK(c.Cells >= 1 && c.Cells <= mostCells, "rff.Strokes.Cells", c.Cells, "from 1 to 1024")
 	k.OK(c.Orientations >= 1 && c.Orientations <= mostOrientations, "rff.Strokes.Orientations",
 		c.Orientations, "from 1 to 1024")

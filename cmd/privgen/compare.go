@@ -113,7 +113,7 @@ func (j *compareJob) run(ctx context.Context, path string, plans []string) error
 	}
 	j.warnStrays(data)
 	j.where.make = false
-	ledger, err := j.where.use(j.app, ctx, accountant.Budget{})
+	ledger, err := j.where.use(j.app, ctx, accountant.Terms{})
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 		}
 	}
 	j.warnStrays(data)
-	ledger, err := j.where.use(j.app, ctx, j.budget)
+	ledger, err := j.where.use(j.app, ctx, accountant.Terms{Budget: j.budget})
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 	if err := writable(j.out); err != nil {
 		return err
 	}
-	ledger, err := j.where.use(j.app, ctx, j.budget)
+	ledger, err := j.where.use(j.app, ctx, accountant.Terms{Budget: j.budget})
 	if err != nil {
 		return err
 	}

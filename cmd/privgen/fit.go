@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 type fitJob struct {
@@ -101,7 +102,7 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 		return err
 	}
 	j.warnStrays(data)
-	ledger, err := j.where.use(j.app, ctx, p.Budget())
+	ledger, err := j.where.use(j.app, ctx, termsOf(p))
 	if err != nil {
 		return err
 	}
@@ -116,6 +117,15 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 		return err
 	}
 	return j.finish(p, gen)
+}
+
+// termsOf are those of a ledger for one plan.
+func termsOf(p privgen.Plan) accountant.Terms {
+	terms := accountant.Terms{Budget: p.Budget()}
+	if p.Schema().RowsPerPerson() > 0 {
+		terms.Unit = records.UnitUser
+	}
+	return terms
 }
 
 // writeGenerator writes what is paid for, also where the ledger could not note what it led to.

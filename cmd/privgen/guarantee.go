@@ -64,8 +64,8 @@ func modelCard(gen *privgen.Generator) string {
 		p("**There is no guarantee: %s.**\n", g.NotPrivate)
 	}
 	p("The generator satisfies (ε = %.4g, δ = %.4g)-differential privacy under the relation %v. What "+
-		"is protected is one %s. Synthetic records may be drawn in any number: that costs nothing "+
-		"more.\n", g.Epsilon, g.Delta, g.Relation, g.Unit)
+		"is protected is %s. Synthetic records may be drawn in any number: that costs nothing "+
+		"more.\n", g.Epsilon, g.Delta, g.Relation, g.Units())
 	p("| release | mechanism | times | noise |\n|---|---|---|---|")
 	for _, e := range g.Entries {
 		fmt.Fprintf(&b, "| %s | %s | %d | %v |\n", cell(e.Purpose), cell(e.Description), e.Reserved,

@@ -31,6 +31,7 @@ type layout struct {
 	missing     []string
 	firstRecord bool
 	labels      string
+	person      string
 }
 
 var inputFormats = []string{"auto", "csv", "jsonl", "parquet", "npz", "npy", "idx", "transactions",
@@ -48,6 +49,8 @@ func (l *layout) flags(f *pflag.FlagSet) {
 		"CSV: `texts` that stand for a missing value; by default the empty text and ?")
 	f.BoolVar(&l.firstRecord, "first-record", false,
 		"CSV: never take the first line for a forgotten header")
+	f.StringVar(&l.person, "person", "",
+		"CSV: `column` that names the person of a row, where the plan counts persons")
 	f.StringVar(&l.labels, "labels", "", "idx: `file` of the classes")
 }
 
@@ -111,11 +114,26 @@ func (a *app) read(path string, l layout, s records.Schema) (records.Data, error
 	if err := fits(format, s); err != nil {
 		return nil, err
 	}
+	if err := l.checkPerson(format, s); err != nil {
+		return nil, err
+	}
 	d, err := a.readAs(format, path, l, s)
 	if err != nil {
 		return nil, located(path, err)
 	}
 	return d, nil
+}
+
+// checkPerson wants the column of the persons where, and only where, persons are counted.
+func (l layout) checkPerson(format string, s records.Schema) error {
+	switch rows := s.RowsPerPerson(); {
+	case rows > 0 && format != "csv":
+		return usagef("the plan counts persons of up to %d rows each: want CSV, not %s", rows, format)
+	case rows > 0 && l.person == "":
+		return usagef("--person: want the column that names the person of a row: the plan counts "+
+			"persons of up to %d rows each", rows)
+	}
+	return nil
 }
 
 // located says which file an error is about, unless the error does.
@@ -190,6 +208,9 @@ func readCSV(in io.Reader, l layout, s records.Schema) (records.Data, error) {
 	c, err := l.csv()
 	if err != nil {
 		return nil, err
+	}
+	if rows := s.RowsPerPerson(); rows > 0 {
+		return nonNil(c.ReadPersons(in, s.ByPerson(0), l.person, rows))
 	}
 	if s.Kind() == records.MixedTable {
 		return nonNil(c.ReadFrame(in, s))

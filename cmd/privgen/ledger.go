@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -17,6 +18,7 @@ type ledgerJob struct {
 	where  where
 	budget accountant.Budget
 	plan   string
+	unit   string
 }
 
 func newLedger(a *app) *cobra.Command {
@@ -101,11 +103,14 @@ func (j *ledgerJob) create() *cobra.Command {
 			if err := checkBudget(j.budget); err != nil {
 				return err
 			}
+			if err := oneOf("unit", j.unit, "", records.UnitRecord, records.UnitUser); err != nil {
+				return err
+			}
 			s, err := j.where.open()
 			if err != nil {
 				return err
 			}
-			ledger, err := s.Create(c.Context(), args[0], accountant.Terms{Budget: j.budget})
+			ledger, err := s.Create(c.Context(), args[0], accountant.Terms{Budget: j.budget, Unit: j.unit})
 			if err != nil {
 				return named(args[0], err)
 			}
@@ -114,6 +119,7 @@ func (j *ledgerJob) create() *cobra.Command {
 		}),
 	}
 	budgetFlags(c.Flags(), &j.budget, 1, 1e-5)
+	c.Flags().StringVar(&j.unit, "unit", "", "`unit` that is protected: record (the default) or user")
 	return c
 }
 

@@ -86,7 +86,7 @@ func (w *where) open() (*store.Store, error) {
 
 // use opens the ledger for reservations. It outlives a cancelled run, which still has to write down
 // what it took.
-func (w *where) use(a *app, ctx context.Context, budget accountant.Budget) (*accountant.Ledger,
+func (w *where) use(a *app, ctx context.Context, terms accountant.Terms) (*accountant.Ledger,
 	error) {
 	if w.ledger == "" {
 		return nil, usagef("--ledger: want the name of these records' ledger, such as patients-2026")
@@ -104,11 +104,12 @@ func (w *where) use(a *app, ctx context.Context, budget accountant.Budget) (*acc
 		return nil, inputf("the store has no ledger %q: make it with `privgen ledger create`, or "+
 			"give --new-ledger to make it with the plan's budget", w.ledger)
 	}
-	ledger, err = s.Create(ctx, w.ledger, accountant.Terms{Budget: budget})
+	ledger, err = s.Create(ctx, w.ledger, terms)
 	if errors.Is(err, store.ErrExists) { // another process was faster
 		return s.Open(ctx, w.ledger)
 	}
 	if err == nil {
+		budget := terms.Budget
 		a.note("made the ledger %q with a budget of ε = %g, δ = %g (%v)", w.ledger, budget.Epsilon,
 			budget.Delta, budget.Relation)
 	}

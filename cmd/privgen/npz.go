@@ -25,6 +25,9 @@ func writeNPZ(w io.Writer, s records.Schema, n int, parts iter.Seq2[records.Data
 	if s.IsImage() {
 		shape = fmt.Sprintf("(%d, %d, %d)", n, s.Height(), s.Width())
 	}
+	if s.Channels() > 1 {
+		shape = fmt.Sprintf("(%d, %d, %d, %d)", n, s.Height(), s.Width(), s.Channels())
+	}
 	if _, err := x.Write(npy.Preamble("<f4", shape)); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ type planJob struct {
 	*app
 	budget  accountant.Budget
 	records int
+	rows    int
 	system  string
 	seed    uint64
 	anyway  bool
@@ -91,6 +92,8 @@ func newPlan(a *app) *cobra.Command {
 	f := c.Flags()
 	budgetFlags(f, &j.budget, 1, 1e-5)
 	f.IntVar(&j.records, "records", 0, "about how many records there are, a public `number`")
+	f.IntVar(&j.rows, "rows-per-person", 0,
+		"protect persons of up to this `number` of rows each; --records counts persons then")
 	f.StringVar(&j.system, "system", "auto",
 		"`system`: "+listed(systemNames(), "or")+"; auto takes the recommended one")
 	f.Uint64Var(&j.seed, "seed", 0, "of public randomness, with --system; the noise has no seed")
@@ -126,6 +129,10 @@ func (j *planJob) check() error {
 	if j.records < 1 {
 		return usagef("--records: %d: want about how many records there are, at least 1", j.records)
 	}
+	if j.rows < 0 {
+		return usagef("--rows-per-person: %d: want a number of rows, or 0 where a row is all there is",
+			j.rows)
+	}
 	if err := oneOf("system", j.system, append(systemNames(), "auto")...); err != nil {
 		return err
 	}
@@ -142,6 +149,9 @@ func (j *planJob) run(path string) error {
 	s, err := openSchema(path)
 	if err != nil {
 		return err
+	}
+	if j.rows > 0 {
+		s = s.ByPerson(j.rows)
 	}
 	list, err := privgen.Recommend(s, j.budget, j.records)
 	warning := ""

@@ -190,3 +190,33 @@ func TestStraysAreTold(t *testing.T) {
 		t.Errorf("--quiet prints %q", e.stderr)
 	}
 }
+
+// TestPersonsOfSeveralRows: a plan of persons reads whose row is whose, and its guarantee is one
+// for persons; a ledger of records refuses it.
+func TestPersonsOfSeveralRows(t *testing.T) {
+	s := newSession(t)
+	s.people("people.csv", 3000, 1)
+	var visits strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(s.read("people.csv")), "\n") {
+		name := "who"
+		if i > 0 {
+			name = strconv.Itoa(i / 2)
+		}
+		visits.WriteString(name + "," + line + "\n")
+	}
+	s.write("visits.csv", visits.String())
+	s.write("schema.json", peopleSchema)
+	s.run(0, "plan", "schema.json", "--records", "1500", "--rows-per-person", "2", "-o", "plan.json")
+	fit := []string{"fit", "plan.json", "visits.csv", "--ledger", "people", "-o", "people.gen"}
+	s.oneLine(s.run(exitUsage, fit...), "--person")
+	s.run(0, "ledger", "create", "rows")
+	s.oneLine(s.run(exitInput, "fit", "plan.json", "visits.csv", "--ledger", "rows", "--person", "who",
+		"-o", "x.gen"), "plan is for persons")
+	e := s.run(0, append(fit, "--person", "who", "--new-ledger", "--json")...)
+	validate(t, "fit", e.stdout)
+	r := decode[fitResult](t, e.stdout)
+	if r.Guarantee.Unit != records.UnitUser || r.Guarantee.RowsPerUnit != 2 {
+		t.Errorf("the guarantee is for %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
+	}
+	s.run(0, "sample", "people.gen", "-n", "10")
+}

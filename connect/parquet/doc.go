@@ -16,6 +16,9 @@
 // nanoseconds in UTC, a length of time in seconds as INT64 or DECIMAL, an identifier as a STRING, a
 // level as a STRING with a dictionary, and null for a missing value.
 //
+// [WriteDataset] writes a folder of files with a card, and [Groups] reads several row groups at a
+// time.
+//
 // Pages may be compressed by Snappy, Gzip, Brotli or Zstandard.
 //
 // # Limits

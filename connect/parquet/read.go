@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ReadFrame reads all records of a table.
+// ReadFrame reads all records of a table, as many row groups at a time as there are processors.
 //
 // Errors: [records.ErrFormat] for a damaged file, and for a column that is lacking, nested or of a
 // type that is not read; *[records.LimitError]; *[param.Error] for a schema that is not of tables.
@@ -32,7 +33,7 @@ func ReadFrame(r io.ReaderAt, size int64, s records.Schema,
 		return nil, &records.LimitError{Limit: "Values",
 			What: "the file holds too many values for its size"}
 	}
-	return in.next(int(in.rows))
+	return in.all(runtime.GOMAXPROCS(0))
 }
 
 // OpenFrame is [ReadFrame] on a file.
@@ -90,8 +91,9 @@ var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, forma
 type input struct {
 	schema  records.Schema
 	columns []*column
-	places  []int // of the schema's columns among these, -1 for one that is not read
-	rows    int64 // that are left
+	places  []int   // of the schema's columns among these, -1 for one that is not read
+	rows    int64   // that are left
+	sizes   []int64 // rows of each group
 }
 
 // open finds the schema's columns in a file.
@@ -147,6 +149,7 @@ func open(r io.ReaderAt, size int64, s records.Schema, limits []records.Limits) 
 			}
 		}
 		in.rows += group.NumRows()
+		in.sizes = append(in.sizes, group.NumRows())
 	}
 	return in, nil
 }

@@ -29,7 +29,6 @@ func WriteFrame(w io.Writer, f *records.Frame) error {
 // WriteFrames is [WriteFrame] for records that come in parts, such as those a generator streams, in
 // memory that does not grow with their number. The first error of the parts ends it.
 func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, error]) (err error) {
-	const path = "parquet.WriteFrames"
 	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
 		return err
 	}
@@ -41,18 +40,9 @@ func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, er
 		if err != nil {
 			return err
 		}
-		if part == nil || !part.Schema().Equal(s) {
-			return param.New(path, "records of another schema", s.String())
-		}
-		f, ok := records.AsFrame(part)
-		if !ok {
-			joined, err := records.Concat(s, part)
-			if err != nil {
-				return err
-			}
-			if f, ok = records.AsFrame(joined); !ok {
-				return param.New(path, fmt.Sprintf("%T", part), "records of a table")
-			}
+		f, err := frameOf(part, s)
+		if err != nil {
+			return err
 		}
 		if err := out.write(f); err != nil {
 			return fmt.Errorf("parquet: writing: %w", err)
@@ -62,6 +52,26 @@ func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, er
 		return fmt.Errorf("parquet: writing: %w", err)
 	}
 	return nil
+}
+
+// frameOf is a part as a frame.
+func frameOf(part records.Data, s records.Schema) (*records.Frame, error) {
+	const path = "parquet.WriteFrames"
+	if part == nil || !part.Schema().Equal(s) {
+		return nil, param.New(path, "records of another schema", s.String())
+	}
+	if f, ok := records.AsFrame(part); ok {
+		return f, nil
+	}
+	joined, err := records.Concat(s, part)
+	if err != nil {
+		return nil, err
+	}
+	f, ok := records.AsFrame(joined)
+	if !ok {
+		return nil, param.New(path, fmt.Sprintf("%T", part), "records of a table")
+	}
+	return f, nil
 }
 
 // writer is a file on its way out.

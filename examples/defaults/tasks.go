@@ -239,7 +239,7 @@ func (t task) mixtures(ctx context.Context, m *mix.Model) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	net, err := models.CNN{Height: s.Height(), Width: s.Width(), Channels: 1,
+	net, err := models.CNN{Height: s.Height(), Width: s.Width(), Channels: s.Channels(),
 		Convolutions: []models.Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2},
 			{Maps: 32, Size: 5, Stride: 2, Pad: 2}}, Hidden: []int{128}}.
 		Classifier(device.CPU(), s.Dim(), s.Classes(), 1)

@@ -16,11 +16,15 @@ func Bernoulli(rng *rand.Rand, flat []float32) {
 	}
 }
 
-// MeansOf returns the schema of probabilities of binary records, with the same labels.
+// MeansOf returns the schema of probabilities of binary records, or of means of images, with the
+// same labels.
 func MeansOf(s records.Schema) records.Schema {
 	out := records.Interval(s.Dim(), 0, 1)
-	if s.IsImage() {
+	switch s.Channels() {
+	case 1:
 		out = records.Image(s.Height(), s.Width())
+	case 3:
+		out = records.RGBImage(s.Height(), s.Width())
 	}
 	return out.WithLabels(s.ClassNames()...)
 }

@@ -8,12 +8,18 @@ import os
 import subprocess
 import tempfile
 
+import datasets
 import duckdb
 import numpy
+import onnx
+import onnxruntime
 import pandas
 import pyarrow
+import pyarrow.dataset
+import pyarrow.feather
 import pyarrow.parquet as parquet
 import safetensors.numpy as safetensors
+from PIL import Image
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -66,6 +72,101 @@ with tempfile.TemporaryDirectory() as folder:
     pandas.DataFrame(want).astype({"n": "Int64"}).to_parquet(path)
     compare("written by pandas", [json.loads(l) for l in go("-read", path).splitlines()], want)
 
+    # Arrow: streams and files
+    with open(f"{folder}/table.jsonl", encoding="utf-8") as file:
+        want = [json.loads(line) for line in file]
+    with pyarrow.ipc.open_stream(f"{folder}/table.arrows") as stream:
+        streamed = stream.read_all()
+    streamed.validate(full=True)
+    assert pyarrow.types.is_dictionary(streamed.schema.field("town").type)
+    compare("pyarrow, a stream", streamed.to_pylist(), want)
+    compare("pyarrow, a file", pyarrow.ipc.open_file(f"{folder}/table.arrow").read_all().to_pylist(),
+            want)
+    frame = pandas.read_feather(f"{folder}/table.arrow", dtype_backend="numpy_nullable")
+    compare("pandas, a file", frame.to_dict("records"), want)
+    cursor = duckdb.sql("select * from streamed")
+    names = [column[0] for column in cursor.description]
+    compare("duckdb, a stream", [dict(zip(names, row)) for row in cursor.fetchall()], want)
+    plainly = pyarrow.Table.from_pylist(want)
+    wide = plainly.cast(pyarrow.schema([("x", pyarrow.float64()), ("n", pyarrow.int64()),
+                                        ("town", pyarrow.large_string()),
+                                        ("well", pyarrow.string_view())]))
+    coded = plainly.set_column(2, "town", plainly["town"].dictionary_encode()) \
+        .set_column(3, "well", plainly["well"].cast(pyarrow.dictionary(pyarrow.int8(), "string")))
+    for name, made in [("plain", plainly), ("wide", wide), ("dictionaries", coded)]:
+        for codec in [None, "lz4", "zstd"]:
+            options = pyarrow.ipc.IpcWriteOptions(compression=codec)
+            with pyarrow.ipc.new_stream(f"{folder}/back.arrows", made.schema, options=options) as out:
+                out.write_table(made, max_chunksize=3)
+            with pyarrow.ipc.new_file(f"{folder}/back.arrow", made.schema, options=options) as out:
+                out.write_table(made, max_chunksize=3)
+            for path in ["back.arrows", "back.arrow"]:
+                back = [json.loads(l) for l in go("-read", f"{folder}/{path}").splitlines()]
+                compare(f"{path} written by pyarrow, {name}, {codec}", back, want)
+    pandas.DataFrame(want).astype({"n": "Int64", "town": "category"}) \
+        .to_feather(f"{folder}/back.arrow")
+    compare("back.arrow written by pandas",
+            [json.loads(l) for l in go("-read", f"{folder}/back.arrow").splitlines()], want)
+
+    # a folder as the Hugging Face hub has it
+    shards = sorted(os.listdir(f"{folder}/dataset/data"))
+    assert shards == [f"train-0000{i}-of-00003.parquet" for i in range(3)], shards
+    compare("pyarrow, a folder",
+            pyarrow.dataset.dataset(f"{folder}/dataset/data").to_table().to_pylist(), want)
+    loaded = datasets.load_dataset(f"{folder}/dataset", cache_dir=f"{folder}/cache")
+    compare("datasets, a folder", loaded["train"].to_list(), want)
+
+    # images
+    def levels(row):
+        return numpy.array(row[1:], "u1")
+
+    def printed(path):
+        return [[int(v) for v in line.strip("[]").split()]
+                for line in go("-pictures", path).splitlines()]
+
+    rows = printed(f"{folder}/pictures")
+    assert [row[0] for row in rows] == [0, 0, 0, 1], rows
+    for i, row in enumerate(rows):
+        with Image.open(f"{folder}/pictures/{['cat', 'a dog'][row[0]]}/{i:06}.png") as picture:
+            assert picture.size == (7, 5) and picture.mode in ["RGB", "RGBA"], picture
+            pixels = numpy.asarray(picture.convert("RGB"))
+        made = (7 * (105 * i + numpy.arange(105))).astype("u1")
+        assert numpy.array_equal(pixels.ravel(), made) and numpy.array_equal(levels(row), made)
+    print("Pillow: every pixel of every PNG file the same")
+    generator = numpy.random.default_rng(1)
+    for mode, options in [("RGB", {}), ("L", {}), ("P", {}), ("RGB", {"format": "jpeg"})]:
+        for name in ["cat", "a dog"]:
+            for old in os.listdir(f"{folder}/pictures/{name}"):
+                os.remove(f"{folder}/pictures/{name}/{old}")
+            ramp = numpy.linspace(0, 255, 105).reshape(5, 7, 3)
+            raw = generator.integers(0, 256, (5, 7, 3)) if not options else ramp
+            picture = Image.fromarray(raw.astype("u1"), "RGB").convert(mode)
+            if options:
+                picture.save(f"{folder}/pictures/{name}/0.jpg", quality=100, subsampling=0)
+            else:
+                picture.save(f"{folder}/pictures/{name}/0.png")
+        rows = printed(f"{folder}/pictures")
+        for row, name in zip(rows, ["cat", "a dog"]):
+            path = f"{folder}/pictures/{name}/0.{'jpg' if options else 'png'}"
+            with Image.open(path) as picture:
+                right = numpy.asarray(picture.convert("RGB")).ravel().astype(int)
+            off = numpy.max(numpy.abs(levels(row).astype(int) - right))
+            assert off <= (2 if options else 0), f"{path}, {mode}: off by {off}"
+        print(f"written by Pillow, {mode} {options}: pixels the same"
+              + (" to 2 of 256 levels, as decoders of JPEG round" if options else ""))
+    raw = numpy.fromfile(f"{folder}/cifar.bin", "u1").reshape(-1, 3073)
+    made = (7 * numpy.arange(3 * 3072)).astype("u1").reshape(3, 32, 32, 3)
+    assert list(raw[:, 0]) == [0, 4, 9], raw[:, 0]
+    assert numpy.array_equal(raw[:, 1:].reshape(3, 3, 32, 32).transpose(0, 2, 3, 1), made)
+    random = generator.integers(0, 256, (5, 3073)).astype("u1")
+    random[:, 0] %= 10
+    random.tofile(f"{folder}/back.bin")
+    rows = printed(f"{folder}/back.bin")
+    assert [row[0] for row in rows] == list(random[:, 0])
+    for row, right in zip(rows, random):
+        assert numpy.array_equal(levels(row), right[1:].reshape(3, 32, 32).transpose(1, 2, 0).ravel())
+    print("numpy: every pixel of CIFAR's files the same, both ways")
+
     want = {"0.weight": numpy.exp(3.0 * numpy.arange(6) - 10).astype("f4").reshape(3, 2),
             "0.bias": numpy.exp(3.0 * numpy.arange(6, 8) - 10).astype("f4")}
     for name, got in [("safetensors", safetensors.load_file(f"{folder}/net.safetensors")),
@@ -81,3 +182,18 @@ with tempfile.TemporaryDirectory() as folder:
     for name in ["back.safetensors", "back.npz", "wide.npz"]:
         assert go("-weights", f"{folder}/{name}") == expected, name
         print(f"{name}, written in Python: every parameter the same")
+
+    go("-networks", folder)
+    for name in sorted(n for n in os.listdir(folder) if n.endswith(".onnx")):
+        onnx.checker.check_model(f"{folder}/{name}", full_check=True)
+        with open(f"{folder}/{name[:-5]}.json", encoding="utf-8") as file:
+            asked = json.load(file)
+        session = onnxruntime.InferenceSession(f"{folder}/{name}", providers=["CPUExecutionProvider"])
+        rows = numpy.array(asked["Input"], "f4")
+        want = numpy.array(asked["Output"], "f4")
+        got, = session.run(None, {"input": rows})
+        one, = session.run(None, {"input": rows[:1]})
+        off = max(numpy.max(numpy.abs(got - want) / numpy.maximum(1, numpy.abs(want))),
+                  numpy.max(numpy.abs(one - want[:1]) / numpy.maximum(1, numpy.abs(want[:1]))))
+        assert got.shape == want.shape and off <= 1e-5, f"{asked['Name']}: off by {off}"
+        print(f"onnxruntime: {asked['Name']}: {want.size} numbers, off by at most {off:.1e}")

@@ -1,20 +1,27 @@
 // Command formats writes a table in every format of the library, or reads one back, so that
 // programs in Python can be asked whether they see the same values: see check.py.
 //
-//	go run . -write FOLDER     writes table.jsonl, table.parquet, net.safetensors and net.npz
-//	go run . -read FILE        prints the records of a Parquet file as lines of JSON
+//	go run . -write FOLDER     writes a table, images and a network in every format
+//	go run . -read FILE        prints the records of a Parquet or Arrow file as lines of JSON
+//	go run . -pictures PATH    prints the images of a folder or of a CIFAR file
 //	go run . -weights FILE     prints the parameters of a safetensors or .npz file
+//	go run . -networks FOLDER  writes networks as ONNX files, with inputs and outputs beside them
+//	go run . -large FILE -rows N        writes a large Parquet file
+//	go run . -large FILE -scan WAY      reads it: "stream", "groups" or "two columns"
 package main
 
 import (
 	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"log"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/seed7ba64551/privgen/connect/arrow"
 	"github.com/seed7ba64551/privgen/connect/parquet"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -22,7 +29,11 @@ import (
 func main() {
 	log.SetFlags(0)
 	folder, file := flag.String("write", "", "folder"), flag.String("read", "", "Parquet file")
+	pictures := flag.String("pictures", "", "folder or CIFAR file")
 	net := flag.String("weights", "", "safetensors or .npz file")
+	nets := flag.String("networks", "", "folder")
+	large, rows := flag.String("large", "", "Parquet file"), flag.Int("rows", 10_000_000, "to write")
+	scan := flag.String("scan", "", "how to read it")
 	flag.Parse()
 	schema, err := records.NewSchema(
 		records.Numeric("x", -math.MaxFloat64/2, math.MaxFloat64/2).WithMissing(),
@@ -34,12 +45,20 @@ func main() {
 		log.Fatal(err)
 	}
 	switch {
+	case *scan != "":
+		err = scanLarge(*large, *scan)
+	case *large != "":
+		err = writeLarge(*large, *rows)
+	case *nets != "":
+		err = writeNetworks(*nets)
+	case *pictures != "":
+		err = showPictures(*pictures)
 	case *net != "":
 		err = showWeights(*net)
 	case *file != "":
 		err = show(*file, schema)
 	default:
-		err = errors.Join(write(*folder, schema), writeWeights(*folder))
+		err = errors.Join(write(*folder, schema), writeWeights(*folder), writePictures(*folder))
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -78,11 +97,38 @@ func write(folder string, s records.Schema) error {
 		return err
 	}
 	defer columns.Close()
-	return parquet.WriteFrame(columns, f)
+	if err := parquet.WriteFrame(columns, f); err != nil {
+		return err
+	}
+	for name, layout := range map[string]arrow.Layout{"table.arrows": arrow.StreamLayout,
+		"table.arrow": arrow.FileLayout} {
+		file, err := os.Create(filepath.Join(folder, name))
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if err := arrow.WriteFrames(file, layout, s, halves(f)); err != nil {
+			return err
+		}
+	}
+	return parquet.WriteDataset(filepath.Join(folder, "dataset"), parquet.Dataset{
+		Name: "Made: \"up\"", ShardRows: 3, Tags: []string{"synthetic"}, Text: "Seven records."}, s,
+		halves(f))
+}
+
+// halves is a table in two parts.
+func halves(f *records.Frame) iter.Seq2[records.Data, error] {
+	return func(yield func(records.Data, error) bool) {
+		_ = yield(f.Slice(0, f.Len()/2), nil) && yield(f.Slice(f.Len()/2, f.Len()), nil)
+	}
 }
 
 func show(file string, s records.Schema) error {
-	f, err := parquet.OpenFrame(file, s)
+	open := parquet.OpenFrame
+	if strings.HasPrefix(filepath.Ext(file), ".arrow") {
+		open = arrow.OpenFrame
+	}
+	f, err := open(file, s)
 	if err != nil {
 		return err
 	}

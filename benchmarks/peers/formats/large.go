@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// largeSchema is a table of three columns of numbers and three of levels.
+func largeSchema() (records.Schema, error) {
+	return records.NewSchema(
+		records.Numeric("amount", 0, 1).WithMissing(), records.Integer("day", 0, 1<<20),
+		records.Numeric("rate", -1, 1), records.Categorical("town", "a", "b", "c", "d").WithMissing(),
+		records.Flag("well", "no", "yes"), records.Label("class", "low", "high"),
+	)
+}
+
+// part is how many rows are in memory at once.
+const part = 100_000
+
+// writeLarge writes a table of so many rows that are made up.
+func writeLarge(path string, rows int) error {
+	s, err := largeSchema()
+	if err != nil {
+		return err
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	out, begin := bufio.NewWriter(file), time.Now()
+	if err := parquet.WriteFrames(out, s, madeUp(s, rows)); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	report(fmt.Sprintf("written, %d MB", info.Size()>>20), rows, begin)
+	return nil
+}
+
+func madeUp(s records.Schema, rows int) iter.Seq2[records.Data, error] {
+	return func(yield func(records.Data, error) bool) {
+		rng := rand.New(rand.NewPCG(1, 1))
+		for ; rows > 0; rows -= part {
+			n := min(rows, part)
+			values := make([]records.Values, 6)
+			for j := range 3 {
+				values[j].Numbers = make([]float64, n)
+				values[3+j].Codes, values[3+j].Dictionary = make([]int32, n), s.Columns()[3+j].Levels()
+			}
+			for i := range n {
+				values[0].Numbers[i], values[1].Numbers[i] = rng.Float64(), float64(rng.IntN(1<<20))
+				values[2].Numbers[i] = float64(rng.IntN(201))/100 - 1
+				values[3].Codes[i] = int32(rng.IntN(5)) // the last one is a missing value
+				values[4].Codes[i], values[5].Codes[i] = int32(rng.IntN(2)), int32(rng.IntN(2))
+			}
+			f, err := records.FromColumns(s, values...)
+			if !yield(f, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// scanLarge reads a table in pieces, in the ways that there are.
+func scanLarge(path, way string) error {
+	s, err := largeSchema()
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	trusted := records.Limits{UnpackedBytes: 1 << 40, Values: 1 << 40}
+	var read iter.Seq2[*records.Frame, error]
+	switch way {
+	case "stream":
+		read = parquet.Stream(file, info.Size(), s, part, trusted)
+	case "groups":
+		read = parquet.Groups(file, info.Size(), s, 2, trusted)
+	case "two columns":
+		if s, err = records.NewSchema(s.Columns()[1], s.Columns()[3]); err != nil {
+			return err
+		}
+		read = parquet.Groups(file, info.Size(), s, 2, trusted)
+	default:
+		return fmt.Errorf("no way to read is called %q", way)
+	}
+	rows, sum, begin := 0, 0.0, time.Now()
+	for f, err := range read {
+		if err != nil {
+			return err
+		}
+		rows, sum = rows+f.Len(), sum+f.Number(f.Len()-1, 0)
+	}
+	report(fmt.Sprintf("%s (check sum %v)", way, sum), rows, begin)
+	return nil
+}
+
+// report says how fast that was and how much memory it took at most.
+func report(what string, rows int, begin time.Time) {
+	seconds := time.Since(begin).Seconds()
+	peak := "unknown"
+	text, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(text)) {
+		if _, size, found := strings.Cut(line, "VmHWM:"); found {
+			peak = strings.TrimSpace(size)
+		}
+	}
+	fmt.Printf("%s: %d rows in %.1f s, %.2f million a second, at most %s of memory\n", what, rows,
+		seconds, float64(rows)/seconds/1e6, peak)
+}

@@ -1,0 +1,109 @@
+package arrow_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	aw "github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/seed7ba64551/privgen/connect/arrow"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// visits has a column of every kind of time, and what else people lacks.
+func visits(t testing.TB) records.Schema {
+	t.Helper()
+	from := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+	to := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	return must(records.NewSchema(
+		records.Identifier("id", records.UUID()),
+		records.Datetime("day", time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC),
+			time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), 24*time.Hour).WithMissing(),
+		records.Datetime("second", from, to, time.Second).WithParts(records.HourPart),
+		records.Datetime("micro", from, to, 10*time.Microsecond).WithMissing(),
+		records.Datetime("nano", from.Add(7), to, 100*time.Nanosecond),
+		records.Duration("span", -time.Hour, time.Hour, time.Second),
+		records.Duration("exact", -time.Hour, 100*365*24*time.Hour, time.Nanosecond).WithMissing(),
+		records.Integer("wide", -1<<60, 1<<61).WithMissing(),
+		records.Hashed("drug", 60_000, "aspirin"),
+	))(t)
+}
+
+// TestTimesComeBack value by value, as numbers that float64 does not hold do.
+func TestTimesComeBack(t *testing.T) {
+	s := visits(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	flat := make([]float32, 600*s.Dim())
+	for i := range flat {
+		flat[i] = r.Float32()
+	}
+	random := must(records.DecodeFlat(s, flat))(t)
+	edges := must(records.FromValues(s,
+		[]any{"x", "0001-01-01", "1990-01-01", "1990-01-01T00:00:00.00001Z",
+			"2029-12-31T23:59:59.9999999Z", "-3600", "3153599999.000000001", int64(1<<61 - 1), "some other"},
+		[]any{nil, "9999-01-01", "2030-01-01", nil, "1990-01-01", "1", nil, nil, "bucket-7"},
+		[]any{nil, nil, "1969-01-01", "1990-01-01T00:00:00.00123Z", 0, 3599.5, -0.000000001,
+			int64(-1<<60 + 1), "aspirin"}))(t)
+	f, _ := records.AsFrame(must(records.Concat(s, random, edges))(t))
+	named, _ := records.AsFrame(must(records.WithIdentifiers(f, 0, 1))(t))
+	for _, l := range layouts {
+		back := must(read(written(t, l, s, f), s))(t)
+		if cellsOf(back) != cellsOf(f) || records.Check(back) != nil {
+			t.Errorf("layout %d: the records come back otherwise: %v", l, records.Check(back))
+		}
+		data := written(t, l, s, named)
+		if len(data) == len(written(t, l, s, f)) {
+			t.Error("identifiers are not written")
+		}
+		if again := must(read(data, s))(t); again.Value(0, 0) != "" {
+			t.Error("an identifier is read")
+		}
+	}
+}
+
+// TestTimesOfOthersAreRead: moments and lengths of time of every unit, and whole numbers of 64 bits
+// without a sign.
+func TestTimesOfOthersAreRead(t *testing.T) {
+	at := time.Date(2024, 2, 29, 12, 30, 1, 250_000_000, time.UTC)
+	moment := records.Datetime("c", at.AddDate(-1, 0, 0).Truncate(time.Hour), at.AddDate(1, 0, 0),
+		time.Millisecond).WithMissing()
+	span := records.Duration("c", -time.Hour, time.Hour, time.Millisecond).WithMissing()
+	for _, c := range []struct {
+		of     aw.DataType
+		json   string
+		column records.Column
+		want   string
+	}{
+		{aw.FixedWidthTypes.Timestamp_ns, `["2024-02-29 12:30:01.25Z",null]`, moment,
+			`"2024-02-29T12:30:01.250Z"`},
+		{aw.FixedWidthTypes.Timestamp_s, `["2024-02-29 12:30:01Z",null]`, moment,
+			`"2024-02-29T12:30:01.000Z"`},
+		{aw.FixedWidthTypes.Date32, `["2024-02-29",null]`, moment, `"2024-02-29T00:00:00.000Z"`},
+		{aw.PrimitiveTypes.Int64, `[1709209801,null]`, moment, `"2024-02-29T12:30:01.000Z"`},
+		{aw.BinaryTypes.String, `["2024-02-29 12:30:01.25Z",null]`, moment,
+			`"2024-02-29T12:30:01.250Z"`},
+		{aw.FixedWidthTypes.Duration_ms, `[-1250,null]`, span, "-1.250"},
+		{aw.FixedWidthTypes.Duration_ns, `[5000000,null]`, span, "0.005"},
+		{aw.FixedWidthTypes.Duration_s, `[90,null]`, span, "90.000"},
+		{aw.PrimitiveTypes.Int16, `[90,null]`, span, "90.000"},
+		{aw.PrimitiveTypes.Float64, `[0.125,null]`, span, "0.125"},
+		{aw.PrimitiveTypes.Uint64, `[18446744073709551615,null]`,
+			records.Integer("c", 0, 1<<61).WithMissing(), "2305843009213693952"},
+	} {
+		s := must(records.NewSchema(c.column))(t)
+		got := cellsOf(must(arrow.FromRecord(batchOf(column(t, c.of, c.json)), s))(t))
+		if want := "{\"c\":" + c.want + "}\n{\"c\":null}\n"; got != want {
+			t.Errorf("%v: %s\nwant %s", c.of, got, want)
+		}
+	}
+}
+
+// TestMomentsThatNoUnitHoldsAreRefused before anything is written.
+func TestMomentsThatNoUnitHoldsAreRefused(t *testing.T) {
+	s := must(records.NewSchema(records.Datetime("d", time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(1700, 1, 1, 0, 0, 0, 0, time.UTC), time.Nanosecond)))(t)
+	if _, err := arrow.SchemaOf(s); err == nil {
+		t.Error("moments that 64 bits do not hold")
+	}
+}

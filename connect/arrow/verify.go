@@ -1,0 +1,124 @@
+package arrow
+
+import "encoding/binary"
+
+// verify holds the lists of a message's description to the bytes that there are: arrow-go makes
+// room for as many entries as a list says it has. Tables count each time that they are met, so that
+// none is shared by very many. It panics, like what it guards, where an offset leads out of the
+// description.
+//
+// Source: Arrow's format/Message.fbs and Schema.fbs; flatbuffers' "Internals".
+func verify(description []byte) error {
+	d := flat{bytes: description, tables: len(description) / 8}
+	message := d.root()
+	d.lists(message, offsetBytes, 4)
+	header := d.child(message, 2)
+	switch kind := d.byte(message, 1); {
+	case header == 0:
+	case kind == 1: // a schema
+		d.lists(header, offsetBytes, 1, 2)
+		d.lists(header, 8, 3)
+		d.fields(header, 1)
+	case kind == 2: // a dictionary
+		d.batch(d.child(header, 1))
+	case kind == 3:
+		d.batch(header)
+	}
+	if d.wrong || d.tables < 0 {
+		return errDamaged
+	}
+	return nil
+}
+
+// offsetBytes is the size of an entry that lies elsewhere.
+const offsetBytes = 4
+
+// flat is a flatbuffer. Tables are known by their place; 0 is none.
+type flat struct {
+	bytes  []byte
+	tables int // that may still be met
+	wrong  bool
+}
+
+func (d *flat) word(at int) int { return int(binary.LittleEndian.Uint32(d.bytes[at:])) }
+
+func (d *flat) root() int {
+	d.tables--
+	return d.word(0)
+}
+
+// slot is where a table keeps an entry, 0 where it does not.
+func (d *flat) slot(table, entry int) int {
+	layout := table - int(int32(d.word(table)))
+	if at := 4 + 2*entry; at < int(binary.LittleEndian.Uint16(d.bytes[layout:])) {
+		if offset := int(binary.LittleEndian.Uint16(d.bytes[layout+at:])); offset != 0 {
+			return table + offset
+		}
+	}
+	return 0
+}
+
+func (d *flat) byte(table, entry int) byte {
+	if at := d.slot(table, entry); at != 0 {
+		return d.bytes[at]
+	}
+	return 0
+}
+
+// child is the table that an entry points to.
+func (d *flat) child(table, entry int) int {
+	at := d.slot(table, entry)
+	if at == 0 {
+		return 0
+	}
+	d.tables--
+	return at + d.word(at)
+}
+
+// list is where a list begins and its length, of entries of so many bytes.
+func (d *flat) list(table, entry, size int) (start, length int) {
+	at := d.slot(table, entry)
+	if at == 0 {
+		return 0, 0
+	}
+	start = at + d.word(at)
+	length = d.word(start)
+	start += 4
+	if length > (len(d.bytes)-start)/size {
+		d.wrong = true
+		return 0, 0
+	}
+	return start, length
+}
+
+func (d *flat) lists(table, size int, entries ...int) {
+	for _, entry := range entries {
+		d.list(table, entry, size)
+	}
+}
+
+// fields goes through a list of columns and those within them.
+func (d *flat) fields(table, entry int) {
+	start, length := d.list(table, entry, offsetBytes)
+	for i := range length {
+		if d.tables--; d.tables < 0 || d.wrong {
+			return
+		}
+		at := start + offsetBytes*i
+		field := at + d.word(at)
+		d.lists(field, offsetBytes, 6)
+		if kind := d.child(field, 3); kind != 0 && d.byte(field, 2) == 14 { // a union's numbers
+			d.lists(kind, 4, 1)
+		}
+		d.fields(field, 5)
+	}
+}
+
+// batch checks the lists of a batch: its columns, their buffers, and how many some of them have.
+func (d *flat) batch(table int) {
+	if table == 0 {
+		return
+	}
+	d.lists(table, 16, 1, 2)
+	d.lists(table, 8, 4)
+}

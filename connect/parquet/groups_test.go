@@ -1,0 +1,153 @@
+package parquet_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestGroupsComeInOrder, however many are read at a time.
+func TestGroupsComeInOrder(t *testing.T) {
+	s := people(t)
+	f := drawn(t, s, 2<<17+10)
+	data := written(t, f)
+	want := cellsOf(f)
+	for _, workers := range []int{1, 2, 7} {
+		var got strings.Builder
+		var sizes []int
+		for part, err := range parquet.Groups(bytes.NewReader(data), int64(len(data)), s, workers) {
+			part := must(part, err)(t)
+			got.WriteString(cellsOf(part))
+			sizes = append(sizes, part.Len())
+		}
+		if got.String() != want || len(sizes) != 3 || sizes[2] != 10 {
+			t.Errorf("%d at a time: groups of %v", workers, sizes)
+		}
+	}
+	for range parquet.Groups(bytes.NewReader(data), int64(len(data)), s, 3) {
+		break // which waits for those that are being read
+	}
+	two := must(records.NewSchema(s.Columns()[6], s.Columns()[1]))(t)
+	for part, err := range parquet.Groups(bytes.NewReader(data), int64(len(data)), two, 2) {
+		if part := must(part, err)(t); part.Level(0, 0) != f.Level(0, 6) {
+			t.Error("other columns")
+		}
+		break
+	}
+}
+
+func TestGroupsRefuse(t *testing.T) {
+	s := people(t)
+	data := written(t, drawn(t, s, 5000))
+	first := func(data []byte, workers int, limits ...records.Limits) error {
+		for _, err := range parquet.Groups(bytes.NewReader(data), int64(len(data)), s, workers,
+			limits...) {
+			return err
+		}
+		return nil
+	}
+	if p := new(param.Error); !errors.As(first(data, 0), &p) {
+		t.Error("no workers")
+	}
+	few := records.Limits{Values: 100}
+	if over := new(records.LimitError); !errors.As(first(data, 1, few), &over) {
+		t.Error("too many values")
+	}
+	broken := bytes.Clone(data)
+	for i := 100; i < 4000; i++ {
+		broken[i] ^= 0x5a
+	}
+	if err := first(broken, 2); !errors.Is(err, records.ErrFormat) {
+		t.Errorf("damaged pages: %v", err)
+	}
+}
+
+func parts(all ...records.Data) func(yield func(records.Data, error) bool) {
+	return func(yield func(records.Data, error) bool) {
+		for _, d := range all {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestDataset(t *testing.T) {
+	s := people(t)
+	f := drawn(t, s, 250)
+	folder := filepath.Join(t.TempDir(), "people")
+	d := parquet.Dataset{Name: "Made \"up\"\n: people", ShardRows: 100, Tags: []string{"synthetic"},
+		Text: "ε is 1."}
+	err := parquet.WriteDataset(folder, d, s, parts(f.Slice(0, 130), f.Slice(130, 250)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for i, name := range []string{"train-00000-of-00003", "train-00001-of-00003",
+		"train-00002-of-00003"} {
+		shard := must(parquet.OpenFrame(filepath.Join(folder, "data", name+".parquet"), s))(t)
+		got.WriteString(cellsOf(shard))
+		if want := []int{100, 100, 50}[i]; shard.Len() != want {
+			t.Errorf("%s holds %d records", name, shard.Len())
+		}
+	}
+	if got.String() != cellsOf(f) {
+		t.Error("other records")
+	}
+	text := string(must(os.ReadFile(filepath.Join(folder, "README.md")))(t))
+	for _, part := range []string{"---\npretty_name: \"Made \\\"up\\\"\\n: people\"\n",
+		"\ntags:\n- \"synth",
+		"path: \"data/train-*\"", "  - name: \"age\"\n    dtype: int64\n",
+		"\n---\n\n# Made \"up\" : people\n\nε is 1.\n"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the card does not hold %q:\n%s", part, text)
+		}
+	}
+	if err := parquet.WriteDataset(folder, d, s, parts(f)); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a data set is written over another: %v", err)
+	}
+	none := filepath.Join(t.TempDir(), "none")
+	if err := parquet.WriteDataset(none, parquet.Dataset{Split: "test"}, s, parts()); err != nil {
+		t.Fatal(err)
+	}
+	empty := must(parquet.OpenFrame(filepath.Join(none, "data", "test-00000-of-00001.parquet"), s))(t)
+	if empty.Len() != 0 {
+		t.Error("records of nothing")
+	}
+}
+
+func TestDatasetRefuses(t *testing.T) {
+	s := people(t)
+	f := drawn(t, s, 5)
+	wrong := func(what string, err error) {
+		t.Helper()
+		if p := new(param.Error); !errors.As(err, &p) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	folder := filepath.Join(t.TempDir(), "d")
+	wrong("a split", parquet.WriteDataset(folder, parquet.Dataset{Split: "../x"}, s, parts(f)))
+	wrong("a size", parquet.WriteDataset(folder, parquet.Dataset{ShardRows: -1}, s, parts(f)))
+	wrong("vectors", parquet.WriteDataset(folder, parquet.Dataset{}, records.Binary(2), parts(f)))
+	if _, err := os.Stat(folder); err == nil {
+		t.Error("a mistake makes a folder")
+	}
+	wrong("no records", parquet.WriteDataset(folder, parquet.Dataset{}, s, parts(nil)))
+	broken := errors.New("no more")
+	err := parquet.WriteDataset(filepath.Join(t.TempDir(), "e"), parquet.Dataset{ShardRows: 2}, s,
+		func(yield func(records.Data, error) bool) { _ = yield(f, nil) && yield(nil, broken) })
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "README.md")); err == nil {
+		t.Error("half a data set has a card")
+	}
+}

@@ -1,0 +1,72 @@
+package classify
+
+import (
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Layers describe the classifier as layers from a record, within the schema's bounds, to
+// Probabilities, or to Scores for one that has margins only: for other programs, see connect/onnx.
+// Networks and linear classifiers are layered; trees and ensembles of them, and naive Bayes, are
+// not.
+//
+// Guarantee: none; see the package. The layers remember what was learnt as the classifier does.
+//
+// Errors: *[param.Error] for a classifier that is not layered, with its name.
+func (c *Classifier) Layers() ([]models.Layer, error) {
+	var list []models.Layer
+	switch s := c.scorer.(type) {
+	case network:
+		list = s.net.Layers()
+	case linear:
+		list = s.layers()
+	case *logLinear:
+		list = s.layers()
+		list = append(list, models.Layer{Kind: models.HeadsLayer, In: list[0].Out, Out: list[0].Out,
+			Heads: []models.Head{{Width: list[0].Out, Out: models.SoftmaxHead}}})
+	default:
+		if l, ok := c.scorer.(models.Layered); ok {
+			return l.Layers(), nil
+		}
+		return nil, param.New("classify.Classifier.Layers", c.name, "a network or a linear classifier")
+	}
+	return append(c.unitLayer(), list...), nil
+}
+
+// unitLayer scales records to [0,1]; none where they are.
+func (c *Classifier) unitLayer() []models.Layer {
+	lo, hi := c.schema.Bounds()
+	if c.schema.Sparse() || lo == 0 && hi == 1 {
+		return nil
+	}
+	one := func(v float64) device.Matrix {
+		return device.HostMatrix(1, 1, []float32{float32(v)})
+	}
+	dim := c.schema.Dim()
+	return []models.Layer{{Kind: models.ScaleLayer, In: dim, Out: dim, Centre: one(lo),
+		Weight: one(1 / (hi - lo)), Bias: one(0)}}
+}
+
+// layers is the affine function with an output for each class.
+func (m linear) layers() []models.Layer {
+	in, classes := m.weights.Rows, max(len(m.bias), 2)
+	l := models.Layer{Kind: models.DenseLayer, In: in, Out: classes,
+		Weight: device.HostMatrix(in, classes, make([]float32, in*classes)),
+		Bias:   device.HostMatrix(1, classes, make([]float32, classes))}
+	bias := slices.Clone(m.bias)
+	if len(bias) == 1 { // the margin of the second of two classes
+		bias = []float64{-bias[0] / 2, bias[0] / 2}
+		for i, w := range m.weights.Data {
+			l.Weight.Data[2*i], l.Weight.Data[2*i+1] = -w/2, w/2
+		}
+	} else {
+		copy(l.Weight.Data, m.weights.Data)
+	}
+	for i, v := range bias {
+		l.Bias.Data[i] = float32(v)
+	}
+	return []models.Layer{l}
+}

@@ -1,0 +1,173 @@
+package records_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// cifarRecord is labels and planes of one value each, but for the first pixel.
+func cifarRecord(red, green, blue byte, labels ...byte) []byte {
+	out := slices.Clone(labels)
+	for _, v := range []byte{red, green, blue} {
+		out = append(append(out, v), bytes.Repeat([]byte{v / 2}, 1023)...)
+	}
+	return out
+}
+
+func TestCIFARForms(t *testing.T) {
+	hundred := records.RGBImage(32, 32)
+	var fine, coarse []string
+	for i := range 100 {
+		fine = append(fine, string(rune(0x4e00+i)))
+	}
+	coarse = fine[:20]
+	for _, c := range []struct {
+		form   records.CIFARForm
+		schema records.Schema
+		file   []byte
+		labels []int32
+	}{
+		{records.CIFAR10, records.CIFAR10Schema(), slices.Concat(cifarRecord(255, 0, 128, 9),
+			cifarRecord(1, 2, 3, 0), cifarRecord(1, 2, 3, 10)), []int32{9, 0, 0}},
+		{records.CIFAR100Fine, hundred.WithLabels(fine...), slices.Concat(
+			cifarRecord(255, 0, 128, 3, 99), cifarRecord(1, 2, 3, 19, 20)), []int32{99, 20}},
+		{records.CIFAR100Coarse, hundred.WithLabels(coarse...), slices.Concat(
+			cifarRecord(255, 0, 128, 3, 99), cifarRecord(1, 2, 3, 19, 20)), []int32{3, 19}},
+		{records.CIFAR100Fine, hundred, cifarRecord(255, 0, 128, 3, 99), nil},
+	} {
+		for name, wrap := range map[string]func([]byte) []byte{"plain": bytes.Clone, "gzip": gz} {
+			got, err := records.ReadCIFAR(bytes.NewReader(wrap(c.file)), c.form, c.schema)
+			if err != nil {
+				t.Fatalf("%v, %s: %v", c.form, name, err)
+			}
+			if !slices.Equal(got.Labels(), c.labels) {
+				t.Errorf("%v, %s: labels %v", c.form, name, got.Labels())
+			}
+			row := got.Row(nil, 0)
+			if want := []float32{1, 0, 128. / 255}; !slices.Equal(row[:3], want) || row[3] != 127./255 ||
+				row[5] != 64./255 {
+				t.Errorf("%v, %s: %v", c.form, name, row[:6])
+			}
+		}
+	}
+}
+
+func TestCIFARComesBack(t *testing.T) {
+	s := records.CIFAR10Schema()
+	levels := make([]uint8, 2*s.Dim())
+	for i := range levels {
+		levels[i] = uint8(i * 31)
+	}
+	want := must(records.FromBytes(s, levels, 7, 2))(t)
+	for _, form := range []records.CIFARForm{records.CIFAR10, records.CIFAR100Fine,
+		records.CIFAR100Coarse} {
+		var file bytes.Buffer
+		if err := records.WriteCIFAR(&file, form, want); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "batch.bin")
+		save(t, path, file.Bytes())
+		got := must(records.OpenCIFAR(form, s, []string{path, path}))(t)
+		a, _ := got.Flat()
+		b, _ := want.Flat()
+		if !slices.Equal(a, slices.Concat(b, b)) || !slices.Equal(got.Labels(), []int32{7, 2, 7, 2}) {
+			t.Errorf("%v: %d records of %v", form, got.Len(), got.Labels())
+		}
+	}
+}
+
+func TestCIFARRefusals(t *testing.T) {
+	s, sound := records.CIFAR10Schema(), cifarRecord(1, 2, 3, 4)
+	read := func(b []byte, form records.CIFARForm, s records.Schema, l ...records.Limits) error {
+		_, err := records.ReadCIFAR(bytes.NewReader(b), form, s, l...)
+		return err
+	}
+	for what, err := range map[string]error{
+		"other images": read(sound, records.CIFAR10, records.RGBImage(32, 31)),
+		"grey images":  read(sound, records.CIFAR10, records.Image(32, 32)),
+		"no form":      read(sound, 3, s),
+		"too many classes": read(sound, records.CIFAR10,
+			s.WithLabels(append(s.ClassNames(), "x")...)),
+		"no records": records.WriteCIFAR(&bytes.Buffer{}, records.CIFAR10, nil),
+	} {
+		if p := new(param.Error); !errors.As(err, &p) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := read(sound[:3000], records.CIFAR10, s); !errors.Is(err, records.ErrFormat) {
+		t.Errorf("half a record: %v", err)
+	}
+	if err := read(append(sound, 1), records.CIFAR10, s); !errors.Is(err, records.ErrFormat) {
+		t.Errorf("a record and a byte: %v", err)
+	}
+	err := read(slices.Concat(sound, sound), records.CIFAR10, s, records.Limits{Values: 1000})
+	if over := new(records.LimitError); !errors.As(err, &over) {
+		t.Errorf("too many values: %v", err)
+	}
+	if _, err := records.OpenCIFAR(records.CIFAR10, s, []string{"nothing"}); !errors.Is(err,
+		os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestColourImages are records like all others in every file.
+func TestColourImages(t *testing.T) {
+	s := records.RGBImage(2, 3).WithLabels("a", "b")
+	if s.Dim() != 18 || s.Channels() != 3 || !s.IsImage() || s.Height() != 2 || s.Width() != 3 {
+		t.Errorf("%v of %d numbers", s, s.Dim())
+	}
+	text := must(s.MarshalJSON())(t)
+	var back records.Schema
+	if err := back.UnmarshalJSON(text); err != nil || !back.Equal(s) ||
+		back.Equal(records.Image(2, 9)) {
+		t.Errorf("%s: %v", text, err)
+	}
+	for _, bad := range []records.Schema{records.RGBImage(0, 3), records.RGBImage(1<<15, 1<<15)} {
+		if bad.Validate() == nil {
+			t.Errorf("%v is valid", bad)
+		}
+	}
+	levels := []uint8{0, 255, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
+	want := must(records.FromBytes(s, slices.Repeat(levels, 2), 1, 0))(t)
+	flat, _ := want.Flat()
+	var images, labels, array bytes.Buffer
+	if err := errors.Join(records.WriteIDX(&images, &labels, want),
+		records.WriteNPY(&array, want)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(array.Bytes(), []byte("(2, 2, 3, 3)")) {
+		t.Error("an array of other axes")
+	}
+	for name, got := range map[string]*records.Table{
+		"idx": must(records.ReadIDX(&images, &labels, s))(t),
+		"npy": must(records.ReadNPY(&array, s.WithoutLabels()))(t),
+		"npy of bytes": must(records.ReadNPY(bytes.NewReader(npy("|u1", "(2, 2, 3, 3)",
+			slices.Repeat(levels, 2)...)), s.WithoutLabels()))(t),
+	} {
+		if back, _ := got.Flat(); !slices.Equal(back, flat) {
+			t.Errorf("%s: %v", name, back)
+		}
+	}
+	if b := records.Binarize(want, 0.5); b.Schema().Kind() != records.BinaryVector ||
+		b.Row(nil, 0)[1] != 1 || b.Row(nil, 0)[0] != 0 {
+		t.Errorf("%v", b.Schema())
+	}
+}
+
+func FuzzReadCIFAR(f *testing.F) {
+	f.Add(cifarRecord(1, 2, 255, 9), 0)
+	f.Add(gz(cifarRecord(1, 2, 255, 3, 9)), 1)
+	f.Add([]byte{1, 2}, 2)
+	f.Fuzz(func(t *testing.T, data []byte, form int) {
+		table, err := records.ReadCIFAR(bytes.NewReader(data), records.CIFARForm(max(form%3, -form%3)),
+			records.CIFAR10Schema())
+		inSchema(t, table, err)
+	})
+}

@@ -1,0 +1,265 @@
+package images
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// ReadFolder reads the records of a folder, such as os.DirFS(path).
+//
+// A file of more than Limits.LineBytes bytes (0 means 1 MiB and 16 for each number of a record) is
+// a record of zeros.
+//
+// Errors: [records.ErrFormat] where a class has no folder; *[records.LimitError] where the records
+// hold too many values for the files' size; *[param.Error] for a schema that is not of images or
+// has a class that is no name of a folder; those of the file system.
+func ReadFolder(folder fs.FS, s records.Schema, limits ...records.Limits) (*records.Table, error) {
+	var levels []uint8
+	var labels []int32
+	err := each(folder, s, last(limits), func(f found) error {
+		levels = append(levels, f.levels...)
+		if s.Classes() > 0 {
+			labels = append(labels, int32(f.class))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return records.FromBytes(s, levels, labels...)
+}
+
+// Check says which files of a folder ReadFolder reads as zeros: the first ten by class and number,
+// counted from 0, and how many there are. It is a report about the records, and private as they
+// are.
+//
+// Errors: [records.ErrFormat] where there are such files; those of [ReadFolder].
+func Check(folder fs.FS, s records.Schema, limits ...records.Limits) error {
+	const most = 10
+	var names []string
+	total, number, class := 0, 0, -1
+	err := each(folder, s, last(limits), func(f found) error {
+		if f.class != class {
+			number, class = 0, f.class
+		}
+		if f.odd != "" {
+			if total++; total <= most {
+				names = append(names, fmt.Sprintf("file %d of class %d: %s", number, f.class, f.odd))
+			}
+		}
+		number++
+		return nil
+	})
+	if err != nil || total == 0 {
+		return err
+	}
+	return malformed("%d files cannot be read: %s", total, strings.Join(names, "; "))
+}
+
+// found is one file as a record.
+type found struct {
+	class  int
+	levels []uint8 // valid until the next one
+	odd    string  // why they are zeros
+}
+
+// each reads all files of a folder.
+func each(folder fs.FS, s records.Schema, limits records.Limits, f func(found) error) error {
+	if err := check(folder, s, limits); err != nil {
+		return err
+	}
+	names := s.ClassNames()
+	if len(names) == 0 {
+		names = []string{"."}
+	}
+	in := input{folder: folder, schema: s, limits: limits}
+	for class, name := range names {
+		entries, err := fs.ReadDir(folder, name)
+		if err != nil {
+			return missing(name, err)
+		}
+		for _, e := range entries {
+			if e.IsDir() || !named(e.Name()) {
+				continue
+			}
+			levels, odd, err := in.read(path.Join(name, e.Name()))
+			if err != nil {
+				return err
+			}
+			if err := f(found{class, levels, odd}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func check(folder fs.FS, s records.Schema, limits records.Limits) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	var c param.Checker
+	c.Add(limits.Validate())
+	c.OK(folder != nil, "images.ReadFolder.folder", nil, "a folder, such as os.DirFS")
+	c.OK(s.IsImage(), "images.ReadFolder.schema", s.String(), "images")
+	for _, name := range s.ClassNames() {
+		c.OK(isFolderName(name), "images.ReadFolder classes", fmt.Sprintf("%.40q", name),
+			"a name of one folder")
+	}
+	return c.Err()
+}
+
+// isFolderName reports whether a class can be a folder on every system.
+func isFolderName(name string) bool {
+	return fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, "/\\:\x00")
+}
+
+func missing(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return malformed("there is no folder %.40q", name)
+	}
+	return fmt.Errorf("images: %w", err)
+}
+
+// named reports whether a file is called an image.
+func named(file string) bool {
+	switch strings.ToLower(path.Ext(file)) {
+	case ".png", ".jpg", ".jpeg":
+		return true
+	}
+	return false
+}
+
+// input is a folder on its way in.
+type input struct {
+	folder fs.FS
+	schema records.Schema
+	limits records.Limits
+	file   bytes.Buffer
+	bytes  int64 // of all files so far
+	values int64
+	levels []uint8
+}
+
+// read is the record of one file, zeros with a reason for what is none. An error is the system's,
+// or that of too many values for the files so far.
+func (in *input) read(name string) (levels []uint8, odd string, err error) {
+	in.levels = append(in.levels[:0], make([]uint8, in.schema.Dim())...)
+	text, odd, err := in.open(name)
+	if err != nil {
+		return nil, "", err
+	}
+	in.bytes += int64(len(text))
+	in.values += int64(in.schema.Dim()+3) / 4 // four bytes take the room of a value
+	if in.values > in.limits.ValuesFor(in.bytes) {
+		return nil, "", &records.LimitError{Limit: "Values",
+			What: "the folder holds too many values for its size"}
+	}
+	if odd != "" {
+		return in.levels, odd, nil
+	}
+	picture, odd := decode(text, in.schema)
+	if odd != "" {
+		return in.levels, odd, nil
+	}
+	fill(in.levels, picture, in.schema)
+	return in.levels, "", nil
+}
+
+// open reads a file that is not too long.
+func (in *input) open(name string) (text []byte, odd string, err error) {
+	most := int64(in.limits.LineBytes)
+	if most == 0 {
+		most = 1<<20 + 16*int64(in.schema.Dim())
+	}
+	f, err := in.folder.Open(name)
+	if err != nil {
+		return nil, "", fmt.Errorf("images: %w", err)
+	}
+	defer f.Close()
+	in.file.Reset()
+	if _, err := in.file.ReadFrom(io.LimitReader(f, most+1)); err != nil {
+		return nil, "", fmt.Errorf("images: %w", err)
+	}
+	if int64(in.file.Len()) > most {
+		return in.file.Bytes()[:most], "the file is too long", nil
+	}
+	return in.file.Bytes(), "", nil
+}
+
+// format is a decoder, and what its files begin with.
+type format struct {
+	magic  string
+	config func(io.Reader) (image.Config, error)
+	decode func(io.Reader) (image.Image, error)
+}
+
+var formats = []format{{"\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
+	{"\xff\xd8", jpeg.DecodeConfig, jpeg.Decode}}
+
+// decode reads an image of the schema's size. The size is compared before memory is given to it.
+func decode(text []byte, s records.Schema) (picture image.Image, odd string) {
+	const damaged = "neither a sound PNG nor a sound JPEG file"
+	for _, f := range formats {
+		if !bytes.HasPrefix(text, []byte(f.magic)) {
+			continue
+		}
+		config, err := f.config(bytes.NewReader(text))
+		if err != nil {
+			return nil, damaged
+		}
+		if config.Width != s.Width() || config.Height != s.Height() {
+			return nil, fmt.Sprintf("an image that is not %d×%d", s.Height(), s.Width())
+		}
+		picture, err := f.decode(bytes.NewReader(text))
+		if err != nil || picture.Bounds().Dx() != s.Width() || picture.Bounds().Dy() != s.Height() {
+			return nil, damaged
+		}
+		return picture, ""
+	}
+	return nil, damaged
+}
+
+// fill sets levels to the pixels of an image.
+func fill(levels []uint8, picture image.Image, s records.Schema) {
+	corner, at := picture.Bounds().Min, 0
+	for y := range s.Height() {
+		for x := range s.Width() {
+			p := picture.At(corner.X+x, corner.Y+y)
+			if s.Channels() == 1 {
+				levels[at] = color.GrayModel.Convert(p).(color.Gray).Y
+				at++
+				continue
+			}
+			r, g, b, _ := p.RGBA()
+			levels[at], levels[at+1], levels[at+2] = level(r), level(g), level(b)
+			at += 3
+		}
+	}
+}
+
+// level is a number of 16 bits as the nearest of 8.
+func level(v uint32) uint8 { return uint8((v*255 + 0x7fff) / 0xffff) }
+
+func last(limits []records.Limits) records.Limits {
+	if len(limits) == 0 {
+		return records.Limits{}
+	}
+	return limits[len(limits)-1]
+}
+
+func malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: images: %s", records.ErrFormat, fmt.Sprintf(format, args...))
+}

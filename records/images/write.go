@@ -1,0 +1,83 @@
+package images
+
+import (
+	"bufio"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// WriteFolder writes every record as a PNG file, in colour or in grey, into a folder for each
+// class, which is made: "cat/000012.png". The nearest of 256 levels is what is written. Files that
+// exist are an error, so that two tables are never mixed.
+//
+// Errors: *[param.Error] for records that are no images and classes that are no names of folders;
+// those of the file system.
+func WriteFolder(folder string, t *records.Table) error {
+	if t == nil {
+		return param.New("images.WriteFolder", nil, "records")
+	}
+	s := t.Schema()
+	if err := check(os.DirFS(folder), s, records.Limits{}); err != nil {
+		return err
+	}
+	names := s.ClassNames()
+	for _, name := range append([]string{"."}, names...) {
+		if err := os.MkdirAll(filepath.Join(folder, name), 0o777); err != nil {
+			return fmt.Errorf("images: %w", err)
+		}
+	}
+	var row []float32
+	for i := range t.Len() {
+		row = t.Row(row, i)
+		class := "."
+		if len(names) > 0 {
+			class = names[t.Label(i)]
+		}
+		path := filepath.Join(folder, class, fmt.Sprintf("%06d.png", i))
+		if err := write(path, picture(row, s)); err != nil {
+			return fmt.Errorf("images: %w", err)
+		}
+	}
+	return nil
+}
+
+// picture is a record as an image.
+func picture(row []float32, s records.Schema) image.Image {
+	frame := image.Rect(0, 0, s.Width(), s.Height())
+	at := func(i int) uint8 { return uint8(min(max(row[i], 0), 1)*255 + 0.5) }
+	if s.Channels() == 1 {
+		grey := image.NewGray(frame)
+		for i := range grey.Pix {
+			grey.Pix[i] = at(i)
+		}
+		return grey
+	}
+	colour := image.NewNRGBA(frame)
+	for i := range len(row) / 3 {
+		colour.SetNRGBA(i%s.Width(), i/s.Width(), color.NRGBA{at(3 * i), at(3*i + 1), at(3*i + 2), 255})
+	}
+	return colour
+}
+
+func write(path string, picture image.Image) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	out := bufio.NewWriter(f)
+	if err := png.Encode(out, picture); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}
