@@ -134,7 +134,7 @@ func ExampleGoodnessOfFit() {
 		CDF:        privacytest.NormalCDF(2),
 		FalseAlarm: 1e-9,
 	}.CheckWithPower(t)
-	fmt.Println("normal, and ×0.7 and ×1.3 are told apart")
+	fmt.Println("normal, and ×0.7 and ×1.3 are distinguished")
 	// Output: normal, and ×0.7 and ×1.3 are distinguished
 }
 
