@@ -22,8 +22,6 @@ type Partial = partial.Partial
 // ErrPrivate is the refusal to write private sums that no noise has been added to.
 var ErrPrivate = partial.ErrPrivate
 
-const redacted = "[private]"
-
 // NewPartial returns the sum over no records, computed on the backend that synth.On names; of other
 // options none matters. That of a plan that Config.Plan has not made is of no use: to add to it is
 // an error.
