@@ -1,6 +1,7 @@
 package models
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -33,7 +34,9 @@ func fixedCases(t *testing.T) map[string]fixedCase {
 			Convolutions: []Convolution{{Maps: 3, Size: 3, Stride: 1, Pad: 1}, {Maps: 4, Size: 4,
 				Stride: 2}}, Hidden: []int{6}}, 4), wild(rng, 150, 64, 4)},
 	}
-	for name, c := range criticCases() {
+	critics := criticCases()
+	for _, name := range slices.Sorted(maps.Keys(critics)) { // in one order: they share the source
+		c := critics[name]
 		list["critic "+name] = fixedCase{newPaired(t, c), wild(rng, 120, c.dim, max(c.classes, 1))}
 	}
 	return list
