@@ -22,7 +22,7 @@ type Shard struct {
 // is in one shard only. Where a ledger protects users, all of a user must be in one shard, which
 // the pieces state by records.WithUnit and records.WithPart.
 //
-// Its errors end the pipeline: whoever writes a source decides what they say about the records.
+// Its errors end the pipeline: the author of a source decides what they say about the records.
 type Source func(ctx context.Context, location string) iter.Seq2[records.Data, error]
 
 // registry is what functions of this process are known by. Pipelines carry names, since functions

@@ -28,7 +28,7 @@ func NewPass(what ...any) (Pass, error) {
 }
 
 // LocalPass names a pass of this process that no other process can name, for sums that depend on
-// something JSON cannot hold, such as a feature map of the caller's own.
+// something JSON cannot hold, such as a user-defined feature map.
 func LocalPass() Pass {
 	p := Pass{named: true}
 	_, _ = rand.Read(p.digest[:]) // never fails

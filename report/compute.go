@@ -54,7 +54,7 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 	m.sizes()
 	if byPerson {
 		m.out.Sizes.Sampling = append(m.out.Sizes.Sampling, fmt.Sprintf("The real records are the rows "+
-			"of %d persons. Rows are compared, whoever they belong to.", units))
+			"of %d persons. Rows are compared, whichever persons they belong to.", units))
 	}
 	return m.make(ctx, m.quality, m.threeWay, m.sets, m.images, m.classifiers, m.ceiling,
 		m.propensity, m.queries, m.risk)

@@ -97,5 +97,5 @@ func writeJSON(w http.ResponseWriter, status int, answer any) {
 			[]byte(`{"error":{"code":"internal","message":"the answer cannot be written"}}`)
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // nobody is left to be told
+	_, _ = w.Write(append(text, '\n')) // the client is gone
 }

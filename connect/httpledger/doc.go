@@ -5,7 +5,7 @@
 //	…
 //	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 //
-// Nothing is exposed but by leave of the caller's [Authorise], which is asked before anything else
+// Nothing is exposed unless the given [Authorise] permits it, which is called before anything else
 // about every request. The handler knows ledgers only: no record passes through it.
 //
 // Guarantee: that of package store. An answer to a reservation comes after its line is durable.

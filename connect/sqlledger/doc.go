@@ -24,13 +24,13 @@
 //
 // On PostgreSQL, [Backend.GrantRead] lets a role audit and nothing else, and [Backend.GrantUse]
 // lets a role add lines but neither change nor remove one, so that it cannot compact a ledger
-// either. SQLite has the permissions of the file system: whoever can read the folder's files can
+// either. SQLite has the permissions of the file system: any process that can read the folder's files can
 // audit.
 //
 // # Limits
 //
 // A database file of SQLite belongs on a local disk. A backup that is restored is noticed by every
-// ledger and checkpoint that has seen a later line, and by nobody else; the same holds for
+// ledger and checkpoint that has seen a later line, and by no other; the same holds for
 // a PostgreSQL standby that is promoted before it has received every line, unless replication is
 // synchronous. Keep no ledger on a standby that may lose lines.
 package sqlledger

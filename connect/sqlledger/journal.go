@@ -95,7 +95,7 @@ func (j *journal) insert(ctx context.Context, tx *sql.Tx, head accountant.Positi
 
 // The lines from a number on, or from the last snapshot on, beside the ledger's last line: one
 // statement sees one state of the database. The text of the line at the position is known to
-// whoever asks for those after it, and may be long.
+// the caller that asks for those after it, and may be long.
 const (
 	readAfter = `SELECT h.line, h.hash, l.line, l.hash, l.snapshot,
 			CASE WHEN l.line > $2 THEN l.text END

@@ -29,7 +29,7 @@ func Heads(s records.Schema) []models.Head {
 	return list
 }
 
-// Decodings returns the caller's own architectures that can be generators.
+// Decodings returns the user-defined architectures that can be generators.
 func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 	for _, a := range l.Architectures {
 		if d, ok := a.(models.GeneratorArchitecture); ok {

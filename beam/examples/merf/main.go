@@ -157,7 +157,7 @@ func table() (records.Schema, error) {
 
 const piece = 8192
 
-// madeUp makes the rows "lo hi": from a public seed, since they are nobody's.
+// madeUp makes the rows "lo hi" from a public seed: they describe no real person.
 func madeUp(_ context.Context, location string) iter.Seq2[records.Data, error] {
 	return func(yield func(records.Data, error) bool) {
 		var lo, hi int
