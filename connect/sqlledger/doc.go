@@ -24,8 +24,8 @@
 //
 // On PostgreSQL, [Backend.GrantRead] lets a role audit and nothing else, and [Backend.GrantUse]
 // lets a role add lines but neither change nor remove one, so that it cannot compact a ledger
-// either. SQLite has the permissions of the file system: any process that can read the folder's files can
-// audit.
+// either. SQLite has the permissions of the file system: any process that can read
+// the folder's files can audit.
 //
 // # Limits
 //
