@@ -55,7 +55,7 @@ func ReadKey(secret []byte) (Key, error) {
 
 func (k Key) made() bool { return k.hiddenKey != nil }
 
-// Secret is the key in plain bytes, for a store of secrets. Any holder of it can read what it sealed.
+// Secret is the key in plain bytes, for a store of secrets. Any holder can read what it sealed.
 func (k Key) Secret() []byte {
 	if !k.made() {
 		return nil
