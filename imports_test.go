@@ -150,6 +150,8 @@ func TestPolicyCatchesWrongImports(t *testing.T) {
 		{"records", "gorgonia.org/tensor"},
 		{"device", "C"},
 		{"unlisted", module + "/device"},
+		{"gan", module + "/internal/examples/digits"},
+		{"gan", module + "/benchmarks/studies/gan"},
 	} {
 		if reason := refuse(c.pkg, c.target); reason == "" {
 			t.Errorf("package %q importing %q passes", c.pkg, c.target)
@@ -250,7 +252,12 @@ func checkFile(t *testing.T, pkg string, f source) {
 var testHelpers = map[string]bool{"synth/synthtest": true, "privacytest": true,
 	"device/devicetest": true, "store/storetest": true}
 
-func isExample(pkg string) bool { return pkg == "examples" || strings.HasPrefix(pkg, "examples/") }
+// isExample reports whether a package is an example, a study, or a help for them: programs that
+// nothing of the library imports.
+func isExample(pkg string) bool {
+	return strings.HasPrefix(pkg+"/", "examples/") || strings.HasPrefix(pkg, "internal/examples/") ||
+		strings.HasPrefix(pkg, "benchmarks/studies/")
+}
 
 // refuse says why pkg may not import target, or "".
 func refuse(pkg, target string) string {
