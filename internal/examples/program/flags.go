@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
-)
 
-// columns is how wide the help of a program is at most.
-const columns = 100
+	"github.com/seed7ba64551/privgen/internal/wrap"
+)
 
 // NewFlags is the flags of a program, whose help fits the screen. Parse prints the help for -h and
 // returns flag.ErrHelp, which [Main] takes for success.
@@ -27,24 +25,8 @@ func help(w io.Writer, f *flag.FlagSet) {
 			usage += fmt.Sprintf(" (default %v)", l.DefValue)
 		}
 		fmt.Fprintln(w, strings.TrimRight("  -"+l.Name+" "+kind, " "))
-		for _, line := range wrap(usage, columns-8) {
+		for _, line := range wrap.Words(usage, wrap.Columns-8) {
 			fmt.Fprintln(w, "        "+line)
 		}
 	})
-}
-
-// wrap breaks a text at blanks.
-func wrap(text string, width int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
-			lines, line = append(lines, line), word
-		default:
-			line += " " + word
-		}
-	}
-	return append(lines, line)
 }
