@@ -10,22 +10,22 @@ import (
 // digits are those of 2^1024 - 2^970 and of 2^128 - 2^103, with the point before the first.
 const (
 	overflow32 = "340282356779733661637539395458142568448"
-	overflow64 = "17976931348623158079372897140530341507993413271003782693617377898044496829276475" +
-		"0946649017977587207096330286416692887910946555547851940402630657488671505820681908902000" +
-		"7083836762738548458177115317644757302700698555713669596228429148198608349364752927190741" +
-		"68444365510704342711559699508093042880177904174497792"
+	overflow64 = "1797693134862315807937289714053034150799341327100378269361737789804449682927" +
+		"64750946649017977587207096330286416692887910946555547851940402630657488671505820" +
+		"68190890200070838367627385484581771153176447573027006985557136695962284291481986" +
+		"0834936475292719074168444365510704342711559699508093042880177904174497792"
 )
 
 // spelling is what a text says before its value is computed.
 type spelling struct {
 	infinite, negative bool
-	start, end         int // of the digits from the first that is not zero; a point may be among them
+	start, end         int // of the digits from the first that is not zero, a point included
 	magnitude          int // of 0.DIGITS * 10^magnitude
 }
 
-// parseNumber is the number that a text spells in decimal, with or without an exponent, or unreadable
-// for a text that spells none. A number too large for a float64 is infinite. Neither case makes an
-// error, as strconv does: a packed file of such texts would take many times its size.
+// parseNumber is the number that a text spells in decimal, with or without an exponent, or
+// unreadable for a text that spells none. One too large for a float64 is infinite. Neither case
+// makes an error, as strconv does: a packed file of such texts would take many times its size.
 func parseNumber(text string) float64 { return numberOf([]byte(text), 64) }
 
 func number64(text []byte) float64 { return numberOf(text, 64) }
