@@ -66,15 +66,8 @@ func (w *Window) margins() (before, left, after, right int) {
 
 // packWeights lays op(W), k×n, out in panels that all images share.
 func (c *cpu) packWeights(j *job, n, k int, transW bool, weights Matrix) *[]float32 {
-	p := &j.product
-	*p = product{n: n, k: k, alpha: 1, b: weights.Data, bk: weights.Stride, bn: 1}
-	if transW {
-		p.bk, p.bn = 1, weights.Stride
-	}
-	b := &p.block
-	b.width = 2 * j.kernels.gemm.lanes
-	b.n1, b.k1 = n, k
-	b.panels = (n + b.width - 1) / b.width
+	c.panelsOf(j, n, k, transW, weights)
+	b := &j.product.block
 	buffer := c.buffer((n + b.width) * k)
 	b.packed = *buffer
 	doPack(j, 0, b.panels)

@@ -88,6 +88,32 @@ func TestConvolve(t *testing.T) {
 	}
 }
 
+// TestGemmPacked compares with Gemm, bit for bit.
+func TestGemmPacked(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	for _, level := range available() {
+		c := newCPU(2, level)
+		for range 30 {
+			m, n, k := 1+r.IntN(300), 5+r.IntN(200), 1+r.IntN(1100)
+			turned := r.IntN(2) == 0
+			a, b := randomMatrix(r, m, k, r.IntN(3)), oriented(r, k, n, turned)
+			p := c.Pack(turned, b)
+			if p == nil {
+				if level.gemm.rows > 0 {
+					t.Fatal("nothing is packed")
+				}
+				continue
+			}
+			want, got := c.New(m, n), randomMatrix(r, m, n, 0)
+			c.Gemm(false, turned, 1, a, b, 0, want)
+			c.GemmPacked(a, p, got)
+			if !slices.Equal(got.Data, want.Data) {
+				t.Fatalf("%s: %d×%d·%d×%d, turned %v, differs from Gemm", level.name, m, k, k, n, turned)
+			}
+		}
+	}
+}
+
 // TestConvolveSameBits: neither levels nor workers change a bit.
 func TestConvolveSameBits(t *testing.T) {
 	for _, k := range convolutions {
