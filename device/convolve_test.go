@@ -214,3 +214,24 @@ func BenchmarkConvolve(b *testing.B) {
 		}
 	}
 }
+
+// TestBilinearVectors compares with portable loops, bit for bit.
+func TestBilinearVectors(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, m := range []Image{{7, 7, 16}, {14, 14, 8}, {1, 1, 8}, {2, 3, 24}, {1, 5, 8}, {5, 2, 8}} {
+		small, large := randomMatrix(r, 9, m.Len(), 0), randomMatrix(r, 9, 4*m.Len(), 0)
+		var first [2]Matrix
+		for _, level := range available() {
+			c := newCPU(2, level)
+			up, down := c.New(9, 4*m.Len()), c.New(9, m.Len())
+			c.UpSample(m, Bilinear, up, small)
+			c.UpSampleGradient(m, Bilinear, down, large)
+			if first[0].Data == nil {
+				first = [2]Matrix{up, down}
+			}
+			if !slices.Equal(up.Data, first[0].Data) || !slices.Equal(down.Data, first[1].Data) {
+				t.Errorf("%s: %+v differs from portable loops", level.name, m)
+			}
+		}
+	}
+}
