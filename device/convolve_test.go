@@ -235,3 +235,28 @@ func TestBilinearVectors(t *testing.T) {
 		}
 	}
 }
+
+// TestNormalizeSameBits: neither levels nor workers change a bit.
+func TestNormalizeSameBits(t *testing.T) {
+	for _, shape := range [][2]int{{1, 8}, {3, 5}, {700, 16}, {5000, 19}, {2100, 40}} {
+		var first []float32
+		for _, level := range available() {
+			for _, workers := range []int{1, 2, 3} {
+				c, r := newCPU(workers, level), rand.New(rand.NewPCG(7, 7))
+				m, delta := randomMatrix(r, shape[0], shape[1], 0), randomMatrix(r, shape[0], shape[1], 0)
+				rows := func(n int) Matrix { return randomMatrix(r, n, shape[1], 0) }
+				stats, gain, shift, dGain, dShift := rows(2), rows(1), rows(1), rows(1), rows(1)
+				c.Moments(stats, m, 1e-5)
+				c.NormalizeGradient(delta, m, stats, gain, dGain, dShift)
+				c.Normalize(m, m, stats, gain, shift)
+				got := slices.Concat(stats.Data, delta.Data, m.Data, dGain.Data, dShift.Data)
+				if first == nil {
+					first = got
+				}
+				if !slices.Equal(got, first) {
+					t.Errorf("%s with %d workers: other bits for %v", level.name, workers, shape)
+				}
+			}
+		}
+	}
+}
