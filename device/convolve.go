@@ -201,13 +201,26 @@ func (w *Window) patches() patchRows {
 	return p
 }
 
+// clearMargins clears what belongs to no place.
+func (p patchRows) clearMargins(patches []float32, down, across int) {
+	first, own := p.origin/p.line, across*p.place
+	left := p.origin - first*p.line
+	clear(patches[:first*p.line])
+	for y := first; y < first+down; y++ {
+		row := patches[y*p.line:][:p.line]
+		clear(row[:left])
+		clear(row[left+own:])
+	}
+	clear(patches[(first+down)*p.line : p.rows*p.line])
+}
+
 func doSpread(j *job, lo, hi int) {
 	w, g, k := &j.window, &j.kernels.gemm, j.product.k
 	down, across := w.Grid()
 	p := w.patches()
 	spare := j.owner.buffer(p.rows * p.line)
 	patches := (*spare)[:p.rows*p.line]
-	clear(patches)
+	p.clearMargins(patches, down, across)
 	for i := lo; i < hi; i++ {
 		for q := range j.product.block.panels {
 			b := j.product.panelOf(g, q)
