@@ -1,8 +1,8 @@
 // History keeps the results of benchmarks, one file a run, and says what became slower from one
 // run to another.
 //
-//	go test ./sgd -run '^$' -bench Ratio -count 3 | go run ./benchmarks/history write -dir runs
-//	go run ./benchmarks/history compare runs/OLD.json runs/NEW.json
+//	go test ./sgd -run '^$' -bench Ratio -count 3 | go -C benchmarks/history run . write -dir runs
+//	go -C benchmarks/history run . compare runs/OLD.json runs/NEW.json
 //
 // Write passes what it reads on. Compare ends with status 1 if something became slower. Between
 // machines, only ratios are compared: they come from programs that took turns within one run.
