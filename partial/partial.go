@@ -86,8 +86,11 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if data != nil && records.Failed(data) {
 		return records.ErrData
 	}
-	if data == nil || !data.Schema().Equal(a.schema) {
+	if data == nil {
 		return ErrSchema
+	}
+	if !data.Schema().Equal(a.schema) {
+		return fmt.Errorf("%w: %s", ErrSchema, records.Difference(data.Schema(), a.schema))
 	}
 	if err := records.CheckPersons("partial.Add", data, a.schema); err != nil {
 		return err
