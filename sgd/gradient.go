@@ -133,7 +133,7 @@ func (t *Trainer) gather(data records.Data, lo int) {
 // the first of the next step's sample.
 func (t *Trainer) coming(n, hi int) []int32 {
 	rows := t.index[hi:]
-	if len(rows) == 0 {
+	if len(rows) == 0 && t.allowance != nil {
 		rows = t.allowance.NextSample(n)
 	}
 	return rows[:min(len(rows), t.microBatch())]
