@@ -44,7 +44,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 		return nil, err
 	}
 	g = g.withDefaults()
-	t, err := newTraining(e, g, r.ReleaseBackend())
+	t, err := newEnsemble(e, g, r.ReleaseBackend())
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		t.step(t.done)
-		t.done++
+		t.step()
 		r.Report(StageTrain, t.done, g.Steps)
 		if err := r.Tick(); err != nil {
 			return nil, err
@@ -68,9 +67,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 		return nil, err
 	}
 	r.Keep(nil)
-	t.finish()
-	return &Model{schema: e.config.Schema, generator: g, backend: t.be, net: t.net,
-		shares: e.proportions()}, nil
+	return t.model()
 }
 
 // training is the state of training one generator. Steps after the first allocate nothing.
@@ -81,7 +78,6 @@ type training struct {
 	net    models.Generator
 	source *rand.PCG
 	rng    *rand.Rand // of the source
-	done   int        // steps
 	each   int        // records of each class in a batch
 	labels []int32    // of a batch
 	codes  network.Codes
@@ -91,6 +87,7 @@ type training struct {
 	first, second device.Matrix // Adam's moments
 	dx            device.Matrix
 	batch         rff.BatchEmbedding // nil if features are stored row by row
+	pieces        []piece            // of the features, if they can be cut; a step compares one
 	features      device.Matrix      // of the batch, then the derivative of the loss by them
 	mean, pull    device.Matrix      // one class's sum, and the pull on its records
 	means         []device.Matrix
@@ -114,6 +111,9 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 	be.Apply(device.Identity, t.average.Flat, p.Flat)
 	t.first, t.second = be.New(1, p.Len()), be.New(1, p.Len())
 	t.dx = be.New(rows, net.Dim())
+	if t.divide(); t.pieces != nil {
+		return t, nil
+	}
 	if t.dx.Mem == nil {
 		t.batch, _ = e.features.(rff.BatchEmbedding)
 	}
@@ -133,14 +133,22 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 // step moves the parameters once.
 func (t *training) step(step int) {
 	x := t.net.Forward(t.codes.Draw(t.rng, t.labels))
-	if t.batch != nil {
-		t.deriveByClass(x)
-	} else {
-		t.deriveByRow(x)
-	}
+	t.derive(x)
 	t.be.Fill(t.grad.Flat, 0)
 	t.net.Backward(t.dx, t.grad, device.Matrix{})
 	t.move(step)
+}
+
+// derive sets dx to the derivative of the loss by the batch's records.
+func (t *training) derive(x device.Matrix) {
+	switch {
+	case t.pieces != nil:
+		t.deriveByPiece(x, t.pieces[t.pick()])
+	case t.batch != nil:
+		t.deriveByClass(x)
+	default:
+		t.deriveByRow(x)
+	}
 }
 
 // deriveByRow sets dx to the derivative of the loss by the batch's records, through the features

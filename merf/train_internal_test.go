@@ -50,12 +50,13 @@ func (k rowwise) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
 }
 
 // TestDerivative compares the derivative of the loss by the batch's records with central
-// differences of the unbiased statistic, from its definition, for both ways to find it.
+// differences of the unbiased statistic, from its definition, for all ways to find it.
 func TestDerivative(t *testing.T) {
 	g := GeneratorConfig{Architecture: models.MLP{}, Latent: 2, Batch: 10,
 		Weights: ByProportion}.withDefaults()
 	for name, k := range map[string]rff.EmbeddingKernel{"rbf": rff.RBF{Dim: 20, Bandwidth: 0.5},
-		"pairs": pairs, "pairs row by row": rowwise{pairs}} {
+		"rbf row by row": rowwise{rff.RBF{Dim: 20, Bandwidth: 0.5}},
+		"pairs":          pairs, "pairs row by row": rowwise{pairs}} {
 		tr, err := newTraining(internalEmbedding(t, k), g, device.CPUWith(1))
 		if err != nil {
 			t.Fatal(err)
@@ -63,17 +64,16 @@ func TestDerivative(t *testing.T) {
 		if byClass := tr.batch != nil; byClass != (name == "pairs") {
 			t.Fatalf("%s: by class %v", name, byClass)
 		}
+		if whole := len(tr.pieces) == 1; whole != (name == "rbf") {
+			t.Fatalf("%s: in one pass %v", name, whole)
+		}
 		rng := rand.New(rand.NewPCG(1, 2))
 		x := device.HostMatrix(2*tr.each, 4, make([]float32, 8*tr.each))
 		for i := range x.Data {
 			// Between two knots the derivative is that of both sides.
 			x.Data[i] = 0.05 + 0.4*rng.Float32()
 		}
-		if tr.batch != nil {
-			tr.deriveByClass(x)
-		} else {
-			tr.deriveByRow(x)
-		}
+		tr.derive(x)
 		for i := range x.Data {
 			const h = 1.0 / 256
 			save := x.Data[i]
