@@ -64,9 +64,6 @@ func TestDerivative(t *testing.T) {
 		if byClass := tr.batch != nil; byClass != (name == "pairs") {
 			t.Fatalf("%s: by class %v", name, byClass)
 		}
-		if whole := len(tr.pieces) == 1; whole != (name == "rbf") {
-			t.Fatalf("%s: in one pass %v", name, whole)
-		}
 		rng := rand.New(rand.NewPCG(1, 2))
 		x := device.HostMatrix(2*tr.each, 4, make([]float32, 8*tr.each))
 		for i := range x.Data {
@@ -126,6 +123,43 @@ func unbiased(rows [][]float64, mean []float32) float64 {
 		}
 	}
 	return sum
+}
+
+// TestPiecesPullAsTheWhole: the mean of the derivatives by all pieces, by their numbers of features,
+// is that by the whole.
+func TestPiecesPullAsTheWhole(t *testing.T) {
+	e := internalEmbedding(t, rff.RBF{Dim: 22, Bandwidth: 0.5})
+	g := GeneratorConfig{Architecture: models.MLP{}, Latent: 2, Batch: 10}.withDefaults()
+	derive := func(g GeneratorConfig, x device.Matrix) (sum []float64) {
+		tr, err := newTraining(e, g, device.CPUWith(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := max((22+g.FeaturesPerStep/2)/max(g.FeaturesPerStep, 1), 1); g.FeaturesPerStep > 0 &&
+			len(tr.pieces) != want {
+			t.Fatalf("%d pieces of 22 features, %d a step", len(tr.pieces), g.FeaturesPerStep)
+		}
+		sum = make([]float64, len(x.Data))
+		for _, p := range tr.pieces {
+			tr.deriveByRow(x, p)
+			for i, v := range tr.dx.Data {
+				sum[i] += float64(v) * float64(p.features.Dim()) / 22
+			}
+		}
+		return sum
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := device.HostMatrix(10, 4, make([]float32, 40))
+	for i := range x.Data {
+		x.Data[i] = rng.Float32()
+	}
+	whole := derive(g, x)
+	g.FeaturesPerStep = 7
+	for i, v := range derive(g, x) {
+		if math.Abs(v-whole[i]) > 1e-5 {
+			t.Errorf("number %d: %v by pieces, %v by the whole", i, v, whole[i])
+		}
+	}
 }
 
 // TestSizesHaveFloors: no noise makes a divisor small, and proportions are probabilities.
