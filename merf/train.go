@@ -151,13 +151,17 @@ func (t *training) deriveByRow(x device.Matrix, p piece) {
 	dim := p.features.Dim()
 	features, mean := t.features.Slice(0, x.Rows, 0, dim), t.mean.Slice(0, 1, 0, dim)
 	pulls := t.pull.Slice(0, len(p.means), 0, dim)
-	p.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, features)
+	tracing, traces := p.features.(rff.RetracingEmbedding)
+	if traces {
+		tracing.Trace(t.be, x, features)
+	} else {
+		p.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, features)
+	}
 	for c, target := range p.means {
 		t.be.ColSums(nil, features.RowRange(c*t.each, (c+1)*t.each), 0, mean)
 		t.own[c] = t.aim(c, mean, target, pulls.RowRange(c, c+1))
 	}
-	if r, ok := p.features.(rff.RetracingEmbedding); ok &&
-		r.Retrace(t.be, features, pulls, t.each, t.dx) {
+	if traces && tracing.Retrace(t.be, features, pulls, t.each, t.dx) {
 		return // own·φ points along the features, whose norm is constant
 	}
 	for c, own := range t.own {
