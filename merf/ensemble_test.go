@@ -132,4 +132,6 @@ func TestFilesHoldTheirNetworks(t *testing.T) {
 }
 
 // TestContractOfEnsembles: several networks go through every checkpoint and file.
-func TestContractOfEnsembles(t *testing.T) { synthtest.Run(t, subjectOf(merf.Batches{}, several())) }
+func TestContractOfEnsembles(t *testing.T) {
+	synthtest.Run(t, subjectOf(merf.Batches{}, several()))
+}

@@ -125,8 +125,8 @@ func unbiased(rows [][]float64, mean []float32) float64 {
 	return sum
 }
 
-// TestPiecesPullAsTheWhole: the mean of the derivatives by all pieces, by their numbers of features,
-// is that by the whole.
+// TestPiecesPullAsTheWhole: the mean of the derivatives by all pieces, weighted by their numbers of
+// features, is that by the whole.
 func TestPiecesPullAsTheWhole(t *testing.T) {
 	e := internalEmbedding(t, rff.RBF{Dim: 22, Bandwidth: 0.5})
 	g := GeneratorConfig{Architecture: models.MLP{}, Latent: 2, Batch: 10}.withDefaults()

@@ -441,7 +441,8 @@ func TestDrawnImagesGetNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := (mix.Trainer{Epochs: 1, Noise: noise}).FitMoments(t.Context(), net, m, 200); err != nil {
+		learner := mix.Trainer{Epochs: 1, Noise: noise}
+		if err := learner.FitMoments(t.Context(), net, m, 200); err != nil {
 			t.Fatal(err)
 		}
 		return net.Params().Flat.Data

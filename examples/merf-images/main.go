@@ -2,7 +2,7 @@
 // differential privacy, and trains a generator of synthetic images against
 // them.
 //
-//	go run ./examples/merf-images              on digits drawn by the program: a minute of processor time
+//	go run ./examples/merf-images          on digits drawn by the program: a minute
 //	go run ./examples/merf-images \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
