@@ -148,13 +148,17 @@ func (t *training) step(step int) {
 // deriveByRow sets dx to the derivative of the loss by the batch's records, through the features
 // of each.
 func (t *training) deriveByRow(x device.Matrix) {
-	t.e.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, t.features)
+	tracing, traces := t.e.features.(rff.RetracingEmbedding)
+	if traces {
+		tracing.Trace(t.be, x, t.features)
+	} else {
+		t.e.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, t.features)
+	}
 	for c := range t.means {
 		t.be.ColSums(nil, t.features.RowRange(c*t.each, (c+1)*t.each), 0, t.mean)
 		t.own[c] = t.aim(c, t.pull.RowRange(c, c+1))
 	}
-	if r, ok := t.e.features.(rff.RetracingEmbedding); ok &&
-		r.Retrace(t.be, t.features, t.pull, t.each, t.dx) {
+	if traces && tracing.Retrace(t.be, t.features, t.pull, t.each, t.dx) {
 		return // own·φ points along the features, whose norm is constant
 	}
 	for c, own := range t.own {

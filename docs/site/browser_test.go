@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// harness reads the site from disk in a frame, types a query, and goes where the first result leads.
+// harness reads the site from disk in a frame, types a query, and follows the first result.
 const harness = `<!DOCTYPE html><html><head><link rel="icon" href="data:,"></head>
 <body style="margin:0"><pre id="out"></pre>
 <iframe id="page" style="border:0;width:%dpx;height:900px" src="docs/design.html"></iframe>
@@ -25,7 +25,8 @@ frame.addEventListener("load", function () {
   if (out.results === undefined) {
     out.width = d.documentElement.scrollWidth; out.view = w.innerWidth;
     out.back = w.getComputedStyle(d.body).backgroundColor;
-    out.formulas = Array.from(d.querySelectorAll("math")).map(m => m.getBoundingClientRect().height);
+    out.formulas = Array.from(d.querySelectorAll("math"))
+      .map(m => m.getBoundingClientRect().height);
     out.navigation = d.querySelectorAll("nav details a").length;
     out.open = Array.from(d.querySelectorAll("nav a[aria-current]")).map(a => a.textContent);
     const input = d.getElementById("query");

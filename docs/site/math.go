@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// MathML turns a displayed formula in the part of LaTeX that the documents use into MathML: letters,
-// numbers, operators, groups, sub- and superscripts, \frac, \sqrt, \text, \left and \right, and
-// the symbols below. Errors: commands outside that part, and groups that do not end.
+// MathML turns a displayed formula in the part of LaTeX that the documents use into MathML:
+// letters, numbers, operators, groups, sub- and superscripts, \frac, \sqrt, \text, \left and
+// \right, and the symbols below. Errors: commands outside that part, and groups that do not end.
 func MathML(tex string) (string, error) {
 	p := formula{rest: strings.TrimSpace(tex)}
 	body, err := p.row("")
@@ -21,7 +21,8 @@ func MathML(tex string) (string, error) {
 
 var symbols = map[string]string{
 	"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "Delta": "Δ", "Sigma": "Σ",
-	"varepsilon": "ε", "epsilon": "ε", "eta": "η", "lambda": "λ", "mu": "μ", "sigma": "σ", "phi": "φ", "tau": "τ",
+	"varepsilon": "ε", "epsilon": "ε", "eta": "η", "lambda": "λ", "mu": "μ",
+	"sigma": "σ", "phi": "φ", "tau": "τ",
 	"infty": "∞", "ell": "ℓ", "partial": "∂",
 }
 
