@@ -3,20 +3,27 @@ package privgen_test
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/records"
 )
 
-var updateCSV = flag.Bool("update-csv", false, "write docs/studies/*.csv from the tables of the pages")
+var updateDocs = flag.Bool("update-docs", false,
+	"write docs/studies/*.csv from the tables of the pages, and docs/reference/*.json")
 
-// TestTablesAsCSV: the numbers of every page of docs/studies are in a CSV file beside it, a line for
-// each cell: section, table, row, column and value. The pages are the source; the command
+// TestTablesAsCSV: the numbers of every page of docs/studies are in a CSV file beside it, a line
+// for each cell: section, table, row, column and value. The pages are the source; the command
 //
-//	go test -run TestTablesAsCSV -update-csv .
+//	go test -run TestTablesAsCSV -update-docs .
 //
 // writes the files.
 func TestTablesAsCSV(t *testing.T) {
@@ -34,7 +41,7 @@ func TestTablesAsCSV(t *testing.T) {
 			t.Errorf("%s has no table", name)
 		}
 		file := strings.TrimSuffix(name, ".md") + ".csv"
-		if *updateCSV {
+		if *updateDocs {
 			if err := os.WriteFile(file, want, 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +49,7 @@ func TestTablesAsCSV(t *testing.T) {
 		got, err := os.ReadFile(file)
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s is not what the tables of %s say (%v): "+
-				"go test -run TestTablesAsCSV -update-csv .", file, name, err)
+				"go test -run TestTablesAsCSV -update-docs .", file, name, err)
 		}
 	}
 }
@@ -107,4 +114,54 @@ func cellsOf(line string) (cells []string) {
 		cells = append(cells, strings.TrimSpace(cell))
 	}
 	return cells
+}
+
+// TestFilesOfTheReference: the plan and the ledger that docs/reference/files.md quotes are those
+// that the library writes today.
+func TestFilesOfTheReference(t *testing.T) {
+	schema, err := records.NewSchema(records.Integer("age", 0, 100),
+		records.Categorical("ward", "north", "south").WithMissing(),
+		records.Label("outcome", "home", "stay"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	plan, err := privgen.MERF(schema, budget).Train(merf.GeneratorConfig{Steps: 300}).Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := records.FromValues(schema, []any{30, "north", "home"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := accountant.NewLedger(budget)
+	if _, err := plan.FitOn(t.Context(), ledger, data); err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]any{"plan.json": plan, "ledger.json": ledger} {
+		want, err := json.MarshalIndent(value, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, '\n')
+		file := filepath.Join("docs", "reference", name)
+		if *updateDocs {
+			if err := os.WriteFile(file, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(file)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not what the library writes (%v): "+
+				"go test -run TestFilesOfTheReference -update-docs .", file, err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join("docs", "reference", "plan.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := privgen.ReadPlan(text)
+	if err != nil || read.Total() != plan.Total() {
+		t.Errorf("the plan is read as %v, %v", read, err)
+	}
 }
