@@ -207,7 +207,8 @@ func unquoted(quoted []byte) string {
 }
 
 // unescaped is a text with its escapes replaced, as package json does it: half a pair of
-// surrogates, and what is no UTF-8, is U+FFFD. A call of that package would take ten times the memory.
+// surrogates, and what is no UTF-8, is U+FFFD. A call of that package would take ten times the
+// memory.
 func unescaped(text []byte) string {
 	var b strings.Builder
 	b.Grow(len(text))
