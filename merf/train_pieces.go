@@ -12,8 +12,8 @@ type piece struct {
 	means    []device.Matrix
 }
 
-// divide cuts an embedding's features into parts of about FeaturesPerStep; nil where a step compares
-// all of them. Networks that are trained side by side share the parts.
+// divide cuts an embedding's features into parts of about FeaturesPerStep; nil where a step
+// compares all of them. Networks that are trained side by side share the parts.
 //
 // A step on a part that is drawn uniformly has the gradient of the whole in expectation, at a
 // fraction of the time.
