@@ -66,15 +66,8 @@ func (w *Window) margins() (before, left, after, right int) {
 
 // packWeights lays op(W), k×n, out in panels that all images share.
 func (c *cpu) packWeights(j *job, n, k int, transW bool, weights Matrix) *[]float32 {
-	p := &j.product
-	*p = product{n: n, k: k, alpha: 1, b: weights.Data, bk: weights.Stride, bn: 1}
-	if transW {
-		p.bk, p.bn = 1, weights.Stride
-	}
-	b := &p.block
-	b.width = 2 * j.kernels.gemm.lanes
-	b.n1, b.k1 = n, k
-	b.panels = (n + b.width - 1) / b.width
+	c.panelsOf(j, n, k, transW, weights)
+	b := &j.product.block
 	buffer := c.buffer((n + b.width) * k)
 	b.packed = *buffer
 	doPack(j, 0, b.panels)
@@ -208,13 +201,26 @@ func (w *Window) patches() patchRows {
 	return p
 }
 
+// clearMargins clears what belongs to no place.
+func (p patchRows) clearMargins(patches []float32, down, across int) {
+	first, own := p.origin/p.line, across*p.place
+	left := p.origin - first*p.line
+	clear(patches[:first*p.line])
+	for y := first; y < first+down; y++ {
+		row := patches[y*p.line:][:p.line]
+		clear(row[:left])
+		clear(row[left+own:])
+	}
+	clear(patches[(first+down)*p.line : p.rows*p.line])
+}
+
 func doSpread(j *job, lo, hi int) {
 	w, g, k := &j.window, &j.kernels.gemm, j.product.k
 	down, across := w.Grid()
 	p := w.patches()
 	spare := j.owner.buffer(p.rows * p.line)
 	patches := (*spare)[:p.rows*p.line]
-	clear(patches)
+	p.clearMargins(patches, down, across)
 	for i := lo; i < hi; i++ {
 		for q := range j.product.block.panels {
 			b := j.product.panelOf(g, q)

@@ -88,6 +88,32 @@ func TestConvolve(t *testing.T) {
 	}
 }
 
+// TestGemmPacked compares with Gemm, bit for bit.
+func TestGemmPacked(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	for _, level := range available() {
+		c := newCPU(2, level)
+		for range 30 {
+			m, n, k := 1+r.IntN(300), 5+r.IntN(200), 1+r.IntN(1100)
+			turned := r.IntN(2) == 0
+			a, b := randomMatrix(r, m, k, r.IntN(3)), oriented(r, k, n, turned)
+			p := c.Pack(turned, b)
+			if p == nil {
+				if level.gemm.rows > 0 {
+					t.Fatal("nothing is packed")
+				}
+				continue
+			}
+			want, got := c.New(m, n), randomMatrix(r, m, n, 0)
+			c.Gemm(false, turned, 1, a, b, 0, want)
+			c.GemmPacked(a, p, got)
+			if !slices.Equal(got.Data, want.Data) {
+				t.Fatalf("%s: %d×%d·%d×%d, turned %v, differs from Gemm", level.name, m, k, k, n, turned)
+			}
+		}
+	}
+}
+
 // TestConvolveSameBits: neither levels nor workers change a bit.
 func TestConvolveSameBits(t *testing.T) {
 	for _, k := range convolutions {
@@ -185,6 +211,52 @@ func BenchmarkConvolve(b *testing.B) {
 				flops := 2 * float64(100*k.w.Places()*k.w.Patch()*k.maps)
 				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 			})
+		}
+	}
+}
+
+// TestBilinearVectors compares with portable loops, bit for bit.
+func TestBilinearVectors(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, m := range []Image{{7, 7, 16}, {14, 14, 8}, {1, 1, 8}, {2, 3, 24}, {1, 5, 8}, {5, 2, 8}} {
+		small, large := randomMatrix(r, 9, m.Len(), 0), randomMatrix(r, 9, 4*m.Len(), 0)
+		var first [2]Matrix
+		for _, level := range available() {
+			c := newCPU(2, level)
+			up, down := c.New(9, 4*m.Len()), c.New(9, m.Len())
+			c.UpSample(m, Bilinear, up, small)
+			c.UpSampleGradient(m, Bilinear, down, large)
+			if first[0].Data == nil {
+				first = [2]Matrix{up, down}
+			}
+			if !slices.Equal(up.Data, first[0].Data) || !slices.Equal(down.Data, first[1].Data) {
+				t.Errorf("%s: %+v differs from portable loops", level.name, m)
+			}
+		}
+	}
+}
+
+// TestNormalizeSameBits: neither levels nor workers change a bit.
+func TestNormalizeSameBits(t *testing.T) {
+	for _, shape := range [][2]int{{1, 8}, {3, 5}, {700, 16}, {5000, 19}, {2100, 40}} {
+		var first []float32
+		for _, level := range available() {
+			for _, workers := range []int{1, 2, 3} {
+				c, r := newCPU(workers, level), rand.New(rand.NewPCG(7, 7))
+				m, delta := randomMatrix(r, shape[0], shape[1], 0), randomMatrix(r, shape[0], shape[1], 0)
+				rows := func(n int) Matrix { return randomMatrix(r, n, shape[1], 0) }
+				stats, gain, shift, dGain, dShift := rows(2), rows(1), rows(1), rows(1), rows(1)
+				c.Moments(stats, m, 1e-5)
+				c.NormalizeGradient(delta, m, stats, gain, dGain, dShift)
+				c.Normalize(m, m, stats, gain, shift)
+				got := slices.Concat(stats.Data, delta.Data, m.Data, dGain.Data, dShift.Data)
+				if first == nil {
+					first = got
+				}
+				if !slices.Equal(got, first) {
+					t.Errorf("%s with %d workers: other bits for %v", level.name, workers, shape)
+				}
+			}
 		}
 	}
 }

@@ -15,3 +15,20 @@ func betweenAVX2(n int, a *float32, b *float32, step int, dst *float32, stepDst 
 
 //go:noescape
 func apartAVX2(n int, a *float32, b *float32, c *float32, d *float32, step int, dst *float32, stepDst int)
+
+//go:noescape
+func columnSumsAVX2(n int, src *float32, stride int, sums *float64)
+
+//go:noescape
+func columnSquaresAVX2(n int, src *float32, stride int, centre *float64, sums *float64)
+
+//go:noescape
+func columnSlopesAVX2(n int, src *float32, delta *float32, stride int, mean *float32, scale *float32, along *float64, total *float64)
+
+// Both operands are stride bytes apart.
+//
+//go:noescape
+func normalizeAVX2(n int, dst *float32, src *float32, stride int, mean *float32, scale *float32, gain *float32, shift *float32)
+
+//go:noescape
+func normalizeGradientAVX2(n int, src *float32, delta *float32, stride int, mean *float32, scale *float32, factor *float32, along *float32, total *float32)

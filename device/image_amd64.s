@@ -249,3 +249,165 @@ next:
 	JNZ     next
 	VZEROUPPER
 	RET
+
+// func columnSumsAVX2(n int, src *float32, stride int, sums *float64)
+// Requires: AVX
+TEXT ·columnSumsAVX2(SB), NOSPLIT, $0-32
+	MOVQ    sums+24(FP), AX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	MOVQ    n+0(FP), CX
+	MOVQ    stride+16(FP), DX
+	MOVQ    src+8(FP), BX
+
+row:
+	VCVTPS2PD (BX), Y2
+	VCVTPS2PD 16(BX), Y3
+	VADDPD    Y2, Y0, Y0
+	VADDPD    Y3, Y1, Y1
+	ADDQ      DX, BX
+	DECQ      CX
+	JNZ       row
+	VMOVUPS   Y0, (AX)
+	VMOVUPS   Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func columnSquaresAVX2(n int, src *float32, stride int, centre *float64, sums *float64)
+// Requires: AVX
+TEXT ·columnSquaresAVX2(SB), NOSPLIT, $0-40
+	MOVQ    sums+32(FP), AX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	MOVQ    centre+24(FP), CX
+	VMOVUPS (CX), Y2
+	VMOVUPS 32(CX), Y3
+	MOVQ    n+0(FP), CX
+	MOVQ    stride+16(FP), DX
+	MOVQ    src+8(FP), BX
+
+row:
+	VCVTPS2PD (BX), Y4
+	VCVTPS2PD 16(BX), Y5
+	VSUBPD    Y2, Y4, Y4
+	VMULPD    Y4, Y4, Y4
+	VADDPD    Y4, Y0, Y0
+	VSUBPD    Y3, Y5, Y5
+	VMULPD    Y5, Y5, Y5
+	VADDPD    Y5, Y1, Y1
+	ADDQ      DX, BX
+	DECQ      CX
+	JNZ       row
+	VMOVUPS   Y0, (AX)
+	VMOVUPS   Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func columnSlopesAVX2(n int, src *float32, delta *float32, stride int, mean *float32, scale *float32, along *float64, total *float64)
+// Requires: AVX
+TEXT ·columnSlopesAVX2(SB), NOSPLIT, $0-64
+	MOVQ    along+48(FP), AX
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	MOVQ    total+56(FP), CX
+	VMOVUPS (CX), Y2
+	VMOVUPS 32(CX), Y3
+	MOVQ    mean+32(FP), DX
+	VMOVUPS (DX), Y4
+	MOVQ    scale+40(FP), DX
+	VMOVUPS (DX), Y5
+	MOVQ    n+0(FP), DX
+	MOVQ    stride+24(FP), BX
+	MOVQ    src+8(FP), SI
+	MOVQ    delta+16(FP), DI
+
+row:
+	VMOVUPS      (SI), Y6
+	VSUBPS       Y4, Y6, Y6
+	VMULPS       Y5, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VCVTPS2PD    X6, Y6
+	VCVTPS2PD    X7, Y7
+	VCVTPS2PD    (DI), Y8
+	VCVTPS2PD    16(DI), Y9
+	VADDPD       Y8, Y2, Y2
+	VMULPD       Y6, Y8, Y8
+	VADDPD       Y8, Y0, Y0
+	VADDPD       Y9, Y3, Y3
+	VMULPD       Y7, Y9, Y9
+	VADDPD       Y9, Y1, Y1
+	ADDQ         BX, SI
+	ADDQ         BX, DI
+	DECQ         DX
+	JNZ          row
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      Y2, (CX)
+	VMOVUPS      Y3, 32(CX)
+	VZEROUPPER
+	RET
+
+// func normalizeAVX2(n int, dst *float32, src *float32, stride int, mean *float32, scale *float32, gain *float32, shift *float32)
+// Requires: AVX
+TEXT ·normalizeAVX2(SB), NOSPLIT, $0-64
+	MOVQ    mean+32(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    scale+40(FP), AX
+	VMOVUPS (AX), Y1
+	MOVQ    gain+48(FP), AX
+	VMOVUPS (AX), Y2
+	MOVQ    shift+56(FP), AX
+	VMOVUPS (AX), Y3
+	MOVQ    n+0(FP), AX
+	MOVQ    stride+24(FP), CX
+	MOVQ    src+16(FP), DX
+	MOVQ    dst+8(FP), BX
+
+row:
+	VMOVUPS (DX), Y4
+	VSUBPS  Y0, Y4, Y4
+	VMULPS  Y1, Y4, Y4
+	VMULPS  Y2, Y4, Y4
+	VADDPS  Y3, Y4, Y4
+	VMOVUPS Y4, (BX)
+	ADDQ    CX, DX
+	ADDQ    CX, BX
+	DECQ    AX
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func normalizeGradientAVX2(n int, src *float32, delta *float32, stride int, mean *float32, scale *float32, factor *float32, along *float32, total *float32)
+// Requires: AVX
+TEXT ·normalizeGradientAVX2(SB), NOSPLIT, $0-72
+	MOVQ    mean+32(FP), AX
+	VMOVUPS (AX), Y0
+	MOVQ    scale+40(FP), AX
+	VMOVUPS (AX), Y1
+	MOVQ    factor+48(FP), AX
+	VMOVUPS (AX), Y2
+	MOVQ    along+56(FP), AX
+	VMOVUPS (AX), Y3
+	MOVQ    total+64(FP), AX
+	VMOVUPS (AX), Y4
+	MOVQ    n+0(FP), AX
+	MOVQ    stride+24(FP), CX
+	MOVQ    src+8(FP), DX
+	MOVQ    delta+16(FP), BX
+
+row:
+	VMOVUPS (DX), Y5
+	VMOVUPS (BX), Y6
+	VSUBPS  Y0, Y5, Y5
+	VMULPS  Y1, Y5, Y5
+	VMULPS  Y3, Y5, Y5
+	VSUBPS  Y4, Y6, Y6
+	VSUBPS  Y5, Y6, Y6
+	VMULPS  Y2, Y6, Y6
+	VMOVUPS Y6, (BX)
+	ADDQ    CX, DX
+	ADDQ    CX, BX
+	DECQ    AX
+	JNZ     row
+	VZEROUPPER
+	RET

@@ -1,7 +1,7 @@
 package device
 
-// pixelSum sums up vectors of up to eight numbers: see raise in the kernels' generator. Steps are in
-// numbers.
+// pixelSum sums up vectors of up to eight numbers: see raise in the kernels' generator. Steps are
+// in numbers.
 type pixelSum struct {
 	na, nb, stepA, stepB, stepX, stepDst, lanes int
 }

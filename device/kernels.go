@@ -38,6 +38,7 @@ type kernels struct {
 	raise8, raise1 raiseKernel
 	between        func(n int, a, b *float32, step int, dst *float32, stepDst int)
 	apart          func(n int, a, b, c, d *float32, step int, dst *float32, stepDst int)
+	columns        *columnKernels // of batch norm; nil for none
 
 	gemm gemmKernels
 }

@@ -40,19 +40,24 @@ func (g *Grant) Exponential(utilities []int64) (int, error) {
 // numbers, added by FixedSum.AddInt on a grid that divides 1.
 //
 // Guarantee: that of Exponential, provided that no count differs by more than 1 between neighbours;
-// answers are public.
+// answers are public. A count that wraps around would differ by more, so the grid must leave room
+// for counts of 2^39. Counts and answers beyond 2^61 count as 2^61.
 // Errors: those of Exponential; [ErrNotCovered] for another number of answers than of counts, or a
-// grid outside 2^-62 to 1. Nothing has then been drawn.
+// grid outside [FinestCounts] to 1. Nothing has then been drawn.
 func (g *Grant) Farthest(counts *FixedSum, answers []int64) (int, error) {
 	if !counts.made() || len(answers) != len(counts.sum) || !isPowerOfTwo(counts.grid) ||
-		counts.grid > 1 || counts.grid < 0x1p-62 {
-		return 0, g.a.refuse("want an answer for each count, on a grid from 2^-62 to 1")
+		counts.grid > 1 || counts.grid < FinestCounts {
+		return 0, g.a.refuse("want an answer for each count, on a grid from 2^-24 to 1")
 	}
 	_, exponent := math.Frexp(counts.inverse)
+	within := func(x int64) int64 { return min(max(x, -1<<61), 1<<61) }
 	utilities := make([]int64, len(answers))
 	for i, a := range answers {
-		d := counts.sum[i]>>(exponent-1) - a
+		d := within(counts.sum[i]>>(exponent-1)) - within(a)
 		utilities[i] = max(d, -d)
 	}
 	return g.Exponential(utilities)
 }
+
+// FinestCounts is the finest grid of counts for [Grant.Farthest].
+const FinestCounts = 0x1p-24

@@ -128,7 +128,8 @@ func TestFarthest(t *testing.T) {
 	}
 	for name, sum := range map[string]*mechanism.FixedSum{"none": nil, "zero": new(mechanism.FixedSum),
 		"too few": mechanism.NewFixedSum(2, 1), "a coarse grid": mechanism.NewFixedSum(4, 2),
-		"no grid": mechanism.NewFixedSum(4, 0.3)} {
+		"a grid on which counts wrap around": mechanism.NewFixedSum(4, 0x1p-43),
+		"no grid":                            mechanism.NewFixedSum(4, 0.3)} {
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
 		grant, err := mechanism.Begin(context.Background(), ledger).Spend("choice", event)
 		if err != nil {
@@ -136,6 +137,27 @@ func TestFarthest(t *testing.T) {
 		}
 		if _, err := grant.Farthest(sum, answers[:4]); !errors.Is(err, mechanism.ErrNotCovered) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestFarthestAtTheEnds: distances do not wrap around, whatever the answers: a count of 0 is
+// farther from the least whole number than any other is from its own answer.
+func TestFarthestAtTheEnds(t *testing.T) {
+	for _, answer := range []int64{math.MinInt64, math.MinInt64 + 1, math.MaxInt64} {
+		for count := range int64(2) {
+			sum := mechanism.NewFixedSum(2, 1)
+			sum.AddInt(0, count)
+			ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
+			grant, err := mechanism.Begin(t.Context(), ledger).Spend("choice",
+				accountant.ExponentialMechanism{Epsilon: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The other index is chosen with probability exp(-2^60).
+			if i, err := grant.Farthest(sum, []int64{answer, 0}); i != 0 || err != nil {
+				t.Errorf("%d from %d: %d, %v", count, answer, i, err)
+			}
 		}
 	}
 }

@@ -136,4 +136,127 @@ func image() {
 	raise(8)
 	between()
 	apart()
+	columns()
+}
+
+// columns writes the kernels of batch norm: n ≥ 1 rows of eight columns, stride bytes apart. Sums
+// are in float64, one chain a column, and go on from what is in memory.
+func columns() {
+	wideOf := func(m Mem) [2]VecVirtual { // eight float32 numbers as float64
+		lo, hi := YMM(), YMM()
+		VCVTPS2PD(m, lo)
+		VCVTPS2PD(m.Offset(16), hi)
+		return [2]VecVirtual{lo, hi}
+	}
+	doubles := func(name string) (p GPVirtual, x [2]VecVirtual) {
+		p = pointer(name)
+		return p, [2]VecVirtual{load(Mem{Base: p}), load(Mem{Base: p, Disp: 32})}
+	}
+	keep := func(p GPVirtual, x [2]VecVirtual) {
+		VMOVUPS(x[0], Mem{Base: p})
+		VMOVUPS(x[1], Mem{Base: p, Disp: 32})
+	}
+	rows := func(operands []string, body func(at []GPVirtual)) {
+		n, stride := pointer("n"), pointer("stride")
+		var at []GPVirtual
+		for _, name := range operands {
+			at = append(at, pointer(name))
+		}
+		Label("row")
+		body(at)
+		for _, p := range at {
+			ADDQ(stride, p)
+		}
+		DECQ(n)
+		JNZ(LabelRef("row"))
+	}
+	leave := func() {
+		VZEROUPPER()
+		RET()
+	}
+
+	TEXT("columnSumsAVX2", NOSPLIT, "func(n int, src *float32, stride int, sums *float64)")
+	Pragma("noescape")
+	p, sums := doubles("sums")
+	rows([]string{"src"}, func(at []GPVirtual) {
+		for i, x := range wideOf(Mem{Base: at[0]}) {
+			VADDPD(x, sums[i], sums[i])
+		}
+	})
+	keep(p, sums)
+	leave()
+
+	TEXT("columnSquaresAVX2", NOSPLIT,
+		"func(n int, src *float32, stride int, centre, sums *float64)")
+	Pragma("noescape")
+	p, sums = doubles("sums")
+	_, centre := doubles("centre")
+	rows([]string{"src"}, func(at []GPVirtual) {
+		for i, x := range wideOf(Mem{Base: at[0]}) {
+			VSUBPD(centre[i], x, x)
+			VMULPD(x, x, x)
+			VADDPD(x, sums[i], sums[i])
+		}
+	})
+	keep(p, sums)
+	leave()
+
+	TEXT("columnSlopesAVX2", NOSPLIT, "func(n int, src, delta *float32, stride int, mean, scale "+
+		"*float32, along, total *float64)")
+	Pragma("noescape")
+	alongAt, along := doubles("along")
+	totalAt, total := doubles("total")
+	mean, scale := load(Mem{Base: pointer("mean")}), load(Mem{Base: pointer("scale")})
+	rows([]string{"src", "delta"}, func(at []GPVirtual) {
+		hat := load(Mem{Base: at[0]})
+		VSUBPS(mean, hat, hat)
+		VMULPS(scale, hat, hat)
+		half := YMM()
+		VEXTRACTF128(U8(1), hat, half.AsX())
+		hats := [2]VecVirtual{YMM(), YMM()}
+		VCVTPS2PD(hat.AsX(), hats[0])
+		VCVTPS2PD(half.AsX(), hats[1])
+		for i, v := range wideOf(Mem{Base: at[1]}) {
+			VADDPD(v, total[i], total[i])
+			VMULPD(hats[i], v, v)
+			VADDPD(v, along[i], along[i])
+		}
+	})
+	keep(alongAt, along)
+	keep(totalAt, total)
+	leave()
+
+	TEXT("normalizeAVX2", NOSPLIT, "func(n int, dst, src *float32, stride int, mean, scale, gain, "+
+		"shift *float32)")
+	Doc("Both operands are stride bytes apart.")
+	Pragma("noescape")
+	mean, scale = load(Mem{Base: pointer("mean")}), load(Mem{Base: pointer("scale")})
+	gain, shift := load(Mem{Base: pointer("gain")}), load(Mem{Base: pointer("shift")})
+	rows([]string{"src", "dst"}, func(at []GPVirtual) {
+		x := load(Mem{Base: at[0]})
+		VSUBPS(mean, x, x)
+		VMULPS(scale, x, x)
+		VMULPS(gain, x, x)
+		VADDPS(shift, x, x)
+		VMOVUPS(x, Mem{Base: at[1]})
+	})
+	leave()
+
+	TEXT("normalizeGradientAVX2", NOSPLIT, "func(n int, src, delta *float32, stride int, mean, "+
+		"scale, factor, along, total *float32)")
+	Pragma("noescape")
+	mean, scale = load(Mem{Base: pointer("mean")}), load(Mem{Base: pointer("scale")})
+	factor, a, t := load(Mem{Base: pointer("factor")}), load(Mem{Base: pointer("along")}),
+		load(Mem{Base: pointer("total")})
+	rows([]string{"src", "delta"}, func(at []GPVirtual) {
+		hat, v := load(Mem{Base: at[0]}), load(Mem{Base: at[1]})
+		VSUBPS(mean, hat, hat)
+		VMULPS(scale, hat, hat)
+		VMULPS(a, hat, hat)
+		VSUBPS(t, v, v)
+		VSUBPS(hat, v, v)
+		VMULPS(factor, v, v)
+		VMOVUPS(v, Mem{Base: at[1]})
+	})
+	leave()
 }
