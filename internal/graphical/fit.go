@@ -11,6 +11,8 @@ type Measurement struct {
 	Attributes []int     // ascending
 	Values     []float64 // counts, the last attribute fastest
 	Std        float64   // of the noise of each
+	// Parts is how many numbers with that noise each value adds up; nil for one.
+	Parts []float64
 }
 
 // target is a measurement beside the factor that follows it.
@@ -101,8 +103,12 @@ func (f *fitting) loss() float64 {
 		slope := f.slope[t.factor]
 		for k, p := range t.law {
 			far := p - t.Values[k]/f.total
-			slope[k] += t.weight * far
-			loss += t.weight * far * far / 2
+			weight := t.weight
+			if t.Parts != nil {
+				weight /= t.Parts[k]
+			}
+			slope[k] += weight * far
+			loss += weight * far * far / 2
 		}
 	}
 	return loss

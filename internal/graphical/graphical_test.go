@@ -143,7 +143,7 @@ func TestFitsExactMarginals(t *testing.T) {
 			for i := range values {
 				values[i] *= 1000
 			}
-			list = append(list, Measurement{f.Attributes, values, 1})
+			list = append(list, Measurement{Attributes: f.Attributes, Values: values, Std: 1})
 			m = m.Extended(f.Attributes)
 		}
 		if err := m.Fit(t.Context(), list, 1000, 4000); err != nil {
