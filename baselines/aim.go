@@ -107,15 +107,13 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 	domain := domainOf(groups)
 	f := &tableFit{tableWork: w, domain: domain, total: total, list: w.candidates(domain),
 		columns: columns, rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: 1}
-	f.model = graphical.NewModel(domain, nil)
-	for a := range domain {
-		f.model = f.model.Extended([]int{a})
-	}
+	f.model = f.independent()
 	if w.rounds > 0 {
 		if err := f.tables(ctx, r, groups); err != nil {
 			return nil, err
 		}
 	}
+	f.model = f.independent() // what is released follows from the measurements, not from their history
 	if err := f.refit(ctx, lastPasses); err != nil {
 		return nil, err
 	}
@@ -186,6 +184,7 @@ func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping
 
 const (
 	leastGroup  = 2.0 // standard deviations of a group's count, at least
+	leastPart   = 0.5 // records of a group where a fit begins
 	roundPasses = 60  // over the model's tables after a round
 	lastPasses  = 1000
 	mostDrawn   = 1 << 17 // rows by which candidates are compared with the model
@@ -208,6 +207,19 @@ type tableFit struct {
 	choices, measures *mechanism.Allowance
 }
 
+// independent is the model of independent columns.
+func (f *tableFit) independent() *graphical.Model {
+	factors := make([]graphical.Factor, len(f.columns))
+	for a, c := range f.columns {
+		theta := simplex(c.Values, f.total)
+		for i, p := range theta {
+			theta[i] = math.Log(max(p, leastPart/f.total))
+		}
+		factors[a] = graphical.Factor{Attributes: c.Attributes, Theta: theta}
+	}
+	return graphical.NewModel(f.domain, factors)
+}
+
 // tables makes the rounds. Uses that are not needed are taken without a draw: they are paid for.
 func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) error {
 	if err := f.restore(r.Saved()); err != nil {
@@ -220,7 +232,7 @@ func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) 
 	}
 	f.counts = sums.Sums()[0]
 	f.choices, f.measures = r.Allowance(purposeTables), r.Allowance(purposeValues)
-	if err := f.refit(ctx, 4*roundPasses); err != nil {
+	if err := f.refit(ctx, roundPasses); err != nil {
 		return err
 	}
 	guesses := f.guesses()
@@ -235,6 +247,7 @@ func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) 
 			guesses = f.guesses()
 		}
 		r.Report(purposeTables, f.rounds-f.choices.Remaining(), f.rounds)
+		r.Report(purposeValues, f.tableMethod.units()-f.measures.Remaining(), f.tableMethod.units())
 	}
 	for _, a := range []*mechanism.Allowance{f.choices, f.measures} {
 		for a.Remaining() > 0 {

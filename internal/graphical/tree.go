@@ -3,6 +3,7 @@ package graphical
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -31,7 +32,7 @@ func NewTree(d Domain, groups [][]int) Tree {
 }
 
 // Cells returns the number of cells of all cliques of the tree that [NewTree] returns, without
-// making it. It stops with a number above most as soon as that is passed.
+// making it.
 func Cells(d Domain, groups [][]int) float64 {
 	return min(cellsOf(d, eliminated(d, groups, false)), cellsOf(d, eliminated(d, groups, true)))
 }
@@ -44,60 +45,91 @@ func cellsOf(d Domain, cliques [][]int) float64 {
 	return total
 }
 
-// graph holds the neighbours of each attribute.
-type graph []map[int]bool
+// graph holds the neighbours of each attribute as bits.
+type graph struct {
+	words int
+	bits  []uint64 // words for each attribute
+}
 
 func newGraph(n int, groups [][]int) graph {
-	g := make(graph, n)
-	for a := range g {
-		g[a] = map[int]bool{}
-	}
+	g := graph{words: (n + 63) / 64}
+	g.bits = make([]uint64, n*g.words)
 	for _, group := range groups {
-		g.connect(group)
+		for _, a := range group {
+			for _, b := range group {
+				if a != b {
+					g.of(a)[b/64] |= 1 << (b % 64)
+				}
+			}
+		}
 	}
 	return g
 }
 
-func (g graph) connect(group []int) {
-	for _, a := range group {
-		for _, b := range group {
-			if a != b {
-				g[a][b] = true
-			}
+func (g graph) of(a int) []uint64 { return g.bits[a*g.words : (a+1)*g.words] }
+
+// each visits the neighbours of an attribute, ascending.
+func (g graph) each(a int, visit func(b int)) {
+	for w, word := range g.of(a) {
+		for ; word != 0; word &= word - 1 {
+			visit(64*w + bits.TrailingZeros64(word))
 		}
 	}
+}
+
+// remove joins the neighbours of an attribute and takes it out.
+func (g graph) remove(a int) {
+	own := g.of(a)
+	g.each(a, func(b int) {
+		to := g.of(b)
+		for w, word := range own {
+			to[w] |= word
+		}
+		to[b/64] &^= 1 << (b % 64)
+		to[a/64] &^= 1 << (a % 64)
+	})
+}
+
+// missing is the number of pairs of an attribute's neighbours without an edge.
+func (g graph) missing(a int) (pairs int) {
+	own := g.of(a)
+	g.each(a, func(b int) {
+		for w, word := range g.of(b) {
+			pairs += bits.OnesCount64(own[w] &^ word)
+		}
+		pairs-- // b is no neighbour of its own
+	})
+	return pairs / 2
 }
 
 // eliminated returns the maximal cliques of a triangulation. The price of an attribute is the
 // logarithm of its table's cells, or the number of edges that its neighbours lack.
 func eliminated(d Domain, groups [][]int, fill bool) (cliques [][]int) {
 	g := newGraph(len(d), groups)
+	logs := make([]float64, len(d))
+	for a, size := range d {
+		logs[a] = math.Log(float64(size))
+	}
 	price := func(a int) float64 {
-		cells := math.Log(float64(d[a]))
-		for b := range g[a] {
-			cells += math.Log(float64(d[b]))
+		cells := logs[a]
+		g.each(a, func(b int) { cells += logs[b] })
+		if fill {
+			return float64(g.missing(a)) + 1e-3*cells
 		}
-		if !fill {
-			return cells
-		}
-		missing := 0
-		for b := range g[a] {
-			for c := range g[a] {
-				if b < c && !g[b][c] {
-					missing++
-				}
-			}
-		}
-		return float64(missing) + 1e-3*cells
+		return cells
 	}
 	prices := make([]float64, len(d))
 	left := make([]int, len(d))
 	for a := range d {
 		left[a], prices[a] = a, price(a)
 	}
+	stale := make([]bool, len(d))
 	for len(left) > 0 {
 		best := 0
 		for k, a := range left {
+			if stale[a] {
+				prices[a], stale[a] = price(a), false
+			}
 			if prices[a] < prices[left[best]]-1e-9 {
 				best = k
 			}
@@ -105,27 +137,18 @@ func eliminated(d Domain, groups [][]int, fill bool) (cliques [][]int) {
 		a := left[best]
 		left = slices.Delete(left, best, best+1)
 		clique := []int{a}
-		for b := range g[a] {
-			clique = append(clique, b)
-		}
+		g.each(a, func(b int) { clique = append(clique, b) })
 		slices.Sort(clique)
 		if !slices.ContainsFunc(cliques, func(c []int) bool { return within(clique, c) }) {
 			cliques = append(cliques, clique)
 		}
-		g.connect(clique)
-		touched := map[int]bool{}
-		for b := range g[a] {
-			delete(g[b], a)
-			touched[b] = true
+		g.remove(a)
+		g.each(a, func(b int) {
+			stale[b] = true
 			if fill {
-				for c := range g[b] {
-					touched[c] = true
-				}
+				g.each(b, func(c int) { stale[c] = true })
 			}
-		}
-		for b := range touched {
-			prices[b] = price(b)
-		}
+		})
 	}
 	return cliques
 }
