@@ -68,7 +68,7 @@ func (c AIM) Plan() (*Plan, error) {
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
-	tables, err := c.chosen()
+	tables, err := c.chosen(aimClassWeight)
 	if err != nil {
 		return nil, err
 	}
@@ -78,8 +78,10 @@ func (c AIM) Plan() (*Plan, error) {
 		order: min(cmp.Or(c.Order, 3), max(len(attributes), 2)), attributes: attributes})
 }
 
-// roundsColumn is the number of rounds for each column.
-const roundsColumn = 3
+const (
+	roundsColumn   = 3 // rounds for each column
+	aimClassWeight = 2
+)
 
 // Plan calibrates the noise and prices all stages.
 //
@@ -89,7 +91,7 @@ func (c MST) Plan() (*Plan, error) {
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
-	tables, err := c.chosen()
+	tables, err := c.chosen(1)
 	if err != nil {
 		return nil, err
 	}
@@ -185,10 +187,11 @@ func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping
 const (
 	leastGroup  = 2.0 // standard deviations of a group's count, at least
 	leastPart   = 0.5 // records of a group where a fit begins
-	roundPasses = 60  // over the model's tables after a round
-	lastPasses  = 1000
+	roundPasses = 80  // over the model's tables after a round
+	lastPasses  = 3000
 	mostDrawn   = 1 << 17 // rows by which candidates are compared with the model
 	leastDrawn  = 1 << 13
+	mostCounted = 1 << 27 // of these rows and of candidates, multiplied
 )
 
 // tableFit is a fit in progress: everything in it was released, but for the counts of tables.
@@ -261,10 +264,11 @@ func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) 
 
 // guesses are the model's tables of all candidates, in records, counted in rows drawn from it.
 func (f *tableFit) guesses() [][]float64 {
-	drawn := min(max(int(2*f.total), leastDrawn), mostDrawn)
-	if f.Nominal > 0 {
-		drawn = min(max(2*f.Nominal, leastDrawn), mostDrawn)
+	records := f.Nominal
+	if records == 0 {
+		records = int(min(f.total, mostDrawn))
 	}
+	drawn := f.drawn(records, len(f.list))
 	codes := f.model.Drawer().Draw(f.rng, drawn)
 	ones := slices.Repeat([]int64{1}, drawn)
 	out := make([][]float64, len(f.list))
@@ -344,30 +348,26 @@ func (f *tableFit) choose(guesses [][]float64, std float64) (int, error) {
 	return open[k], nil
 }
 
-// open are the candidates that may be measured next. Of MST they are the pairs that join two parts
-// of the tree; of AIM those with which the model's tables have no more cells than the rounds so far
-// allow, or that it holds already.
+// open are the candidates that may be measured next: those that the model holds already, and those
+// with which its tables have no more cells than the measurements so far allow. Of MST they are the
+// pairs that join two parts of the tree.
 func (f *tableFit) open() (open []int) {
+	groups, limit := f.groups(), float64(f.Cells)
+	var part []int
 	if f.system == nameMST {
-		part := f.parts()
-		for i, c := range f.list {
-			if len(c.attributes) == 2 && part[c.attributes[0]] != part[c.attributes[1]] {
-				open = append(open, i)
-			}
-		}
-		return open
+		part = f.parts()
+	} else {
+		done := 1 - float64(f.measures.Remaining())/float64(f.tableMethod.units())
+		limit *= max(done, 0.1)
 	}
-	var groups [][]int
-	for _, factor := range f.model.Factors {
-		groups = append(groups, factor.Attributes)
-	}
-	done := 1 - float64(f.measures.Remaining())/float64(f.tableMethod.units())
-	limit := float64(f.Cells) * max(done, 0.1)
 	fits := make([]bool, len(f.list))
 	inParallel(len(f.list), func(i int) {
-		c := f.list[i]
-		fits[i] = f.model.Tree.Holder(f.domain, c.attributes) >= 0 ||
-			graphical.Cells(f.domain, append(slices.Clone(groups), c.attributes)) <= limit
+		c := f.list[i].attributes
+		if f.system == nameMST && (len(c) != 2 || part[c[0]] == part[c[1]]) {
+			return
+		}
+		fits[i] = f.system == nameAIM && f.model.Tree.Holder(f.domain, c) >= 0 ||
+			graphical.Cells(f.domain, append(slices.Clone(groups), c)) <= limit
 	})
 	for i := range f.list {
 		if fits[i] {
@@ -375,6 +375,17 @@ func (f *tableFit) open() (open []int) {
 		}
 	}
 	return open
+}
+
+// groups are the columns that have been measured together, and each by itself.
+func (f *tableFit) groups() (groups [][]int) {
+	for _, c := range f.columns {
+		groups = append(groups, c.Attributes)
+	}
+	for _, v := range f.values {
+		groups = append(groups, f.list[v.candidate].attributes)
+	}
+	return groups
 }
 
 // parts are the connected parts of the columns that have been measured together.
@@ -419,14 +430,11 @@ func (f *tableFit) measure(c candidate, units int) ([]float64, error) {
 // refit fits the model to everything measured.
 func (f *tableFit) refit(ctx context.Context, passes int) error {
 	list := slices.Clone(f.columns)
-	var groups [][]int
 	for _, v := range f.values {
-		c := f.list[v.candidate]
-		groups = append(groups, c.attributes)
-		list = append(list, graphical.Measurement{Attributes: c.attributes, Values: v.values,
-			Std: f.unitStd(f.noise) / math.Sqrt(float64(v.units))})
+		list = append(list, graphical.Measurement{Attributes: f.list[v.candidate].attributes,
+			Values: v.values, Std: f.unitStd(f.noise) / math.Sqrt(float64(v.units))})
 	}
-	f.model = f.model.Extended(groups...)
+	f.model = f.model.Extended(f.groups()...)
 	return f.model.Fit(ctx, list, f.total, passes)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/defaults"
+	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/partial"
@@ -29,10 +30,10 @@ type Tables struct {
 	// these are follows from released counts. 0 means the method's default.
 	Bins int
 	// Cells bounds the tables of the fitted model together, and with them its time and memory: about
-	// 30 bytes and 20 ns a pass for each. 0 means 2^18, or more where the bins alone need it.
+	// 40 bytes and 10 ns a pass for each. 0 means 2^18.
 	Cells int
 	// ClassWeight is how much more a table with the class counts in a choice than one without, at
-	// least 1. 0 means the method's default.
+	// least 1. 0 means 2 for AIM and 1 for MST.
 	ClassWeight float64
 
 	choices defaults.Choices
@@ -40,11 +41,11 @@ type Tables struct {
 
 const (
 	defaultCells       = 1 << 18
-	mostCells          = 1 << 26
-	mostCandidates     = 20_000
+	mostCells          = 1 << 22
+	mostCandidates     = 5_000
 	mostCandidateCells = 1 << 24 // of all candidates together
 	mostTable          = 1 << 16 // of one
-	defaultClassWeight = 2
+	mostCodes          = 1 << 18 // values of all columns together
 	mostAttributes     = 1024
 	leastBins          = 4
 	mostBins           = 32
@@ -61,7 +62,12 @@ func (c Tables) validate(name string) *param.Checker {
 	if k.OK(c.Schema.Kind() == records.MixedTable, path+"Schema", c.Schema.String(),
 		"a table; package merf supports every other kind of record"); c.Schema.Kind() ==
 		records.MixedTable {
-		n := len(attributesOf(c.Schema))
+		n, codes := len(attributesOf(c.Schema)), 0
+		for _, a := range attributesOf(c.Schema) {
+			codes += a.codes
+		}
+		k.OK(codes <= mostCodes, path+"Schema", fmt.Sprintf("%d values of all columns", codes),
+			fmt.Sprintf("at most %d; declare fewer levels", mostCodes))
 		k.OK(n <= mostAttributes, path+"Schema", fmt.Sprintf("%d columns", n),
 			fmt.Sprintf("at most %d columns", mostAttributes))
 	}
@@ -77,7 +83,11 @@ func (c Tables) validate(name string) *param.Checker {
 }
 
 // chosen decides what is left open.
-func (c Tables) chosen() (Tables, error) {
+//
+// Bins follow from the signal s, see package defaults: a table of b² cells that gets 1/k of the
+// budget has noise of norm b·√k/s; (s/30)^½ cells keep it small for the twenty or so tables that a
+// model is made of.
+func (c Tables) chosen(classWeight float64) (Tables, error) {
 	if c.Nominal > 0 && c.Bins == 0 {
 		t, err := defaults.New(c.Schema, c.Budget, c.Nominal)
 		if err != nil {
@@ -89,7 +99,7 @@ func (c Tables) chosen() (Tables, error) {
 	}
 	c.Bins = cmp.Or(c.Bins, 16)
 	c.Cells = cmp.Or(c.Cells, defaultCells)
-	c.ClassWeight = cmp.Or(c.ClassWeight, defaultClassWeight)
+	c.ClassWeight = cmp.Or(c.ClassWeight, classWeight)
 	return c, nil
 }
 
@@ -176,6 +186,40 @@ func (m tableMethod) change() int {
 	return 1
 }
 
+// predicted notes the time and the memory of a fit, if the number of records is known.
+func (m *tableMethod) predicted() {
+	if m.Nominal == 0 {
+		return
+	}
+	domain := make(graphical.Domain, len(m.attributes))
+	for j, a := range m.attributes {
+		domain[j] = a.codes
+		if n := a.ordered(); n > m.Bins/2 {
+			domain[j] = a.codes - n + min(n, m.Bins+m.Bins/2)
+		}
+	}
+	list := m.candidates(domain)
+	cells := 0
+	for _, c := range list {
+		cells += c.cells
+	}
+	tables, rounds := float64(len(list)), float64(m.rounds)
+	drawn := float64(m.drawn(m.Nominal, len(list)))
+	passes := lastPasses + rounds*roundPasses/3
+	const count, pass, encode = 40, 150, 400 // operations on a cell or a value
+	operations := float64(m.Nominal)*(tables*count+float64(m.Schema.Dim())*encode/10) +
+		rounds*drawn*tables*count + passes*float64(m.Cells)*pass
+	bytes := 24*float64(cells) + 40*float64(m.Cells) + 2*drawn*float64(len(domain)) +
+		4*batchRows*float64(m.Schema.Dim())
+	m.choices.Add("", "", defaults.CostOf(operations, bytes).String())
+}
+
+// drawn is how many rows are drawn to compare candidates with the model.
+func (m tableMethod) drawn(records, candidates int) int {
+	most := min(mostDrawn, max(mostCounted/max(candidates, 1), leastDrawn))
+	return min(max(2*records, leastDrawn), most)
+}
+
 // tableWork is a method with its noise.
 type tableWork struct {
 	tableMethod
@@ -187,6 +231,9 @@ func newTablePlan(m tableMethod) (*Plan, error) {
 	noise, _, err := accountant.CalibrateNoise(m.Budget, func(noise float64) accountant.Event {
 		return synth.Total(m.stages(noise)...)
 	})
+	if len(m.choices) == 0 || m.choices[len(m.choices)-1].Setting != "" { // none read from a file
+		m.predicted()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("baselines: noise of %s: %w", m.system, err)
 	}

@@ -150,9 +150,9 @@ func (m tableMethod) candidates(domain graphical.Domain) []candidate {
 			}
 		}
 	}
-	if m.order >= 3 && n*n*n/6 <= mostCandidates && l.fits(3, n) {
+	if m.order >= 3 && len(l.list)+n*n*n/6 <= mostCandidates && l.fits(3, n) {
 		eachGroup(n, 3, func(group []int) { l.add(group...) })
-	} else if m.order >= 3 && label >= 0 && n*n/2 <= mostCandidates {
+	} else if m.order >= 3 && label >= 0 && len(l.list)+n*n/2 <= mostCandidates {
 		eachGroup(label, 2, func(group []int) { l.add(append(group, label)...) })
 	}
 	return l.list

@@ -39,7 +39,7 @@ func smallTable(t *testing.T) (records.Schema, [][]any) {
 func methodFor(t *testing.T, s records.Schema, r accountant.Relation) tableMethod {
 	t.Helper()
 	c, err := Tables{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r},
-		Bins: 4}.chosen()
+		Bins: 4}.chosen(1)
 	if err != nil {
 		t.Fatal(err)
 	}

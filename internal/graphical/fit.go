@@ -40,29 +40,48 @@ func (m *Model) Extended(groups ...[]int) *Model {
 //
 // The loss is ½Σ‖total·μ − values‖²/Std². A step of mirror descent subtracts a multiple of its
 // slope from the factors; with momentum, which starts anew whenever the loss grows, it needs far
-// fewer of them. Errors: ctx.Err().
+// fewer of them. How fast a cell is met goes by its probability, and the longest step by the largest
+// one: therefore the first quarter of the passes weighs each table by the inverse of its largest cell,
+// which meets fine tables as fast as coarse ones. Errors: ctx.Err().
 func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, passes int) error {
 	if len(list) == 0 {
 		return nil
 	}
-	f := fitting{m: m, total: total, best: math.Inf(1)}
+	if err := m.newFitting(list, total, true).run(ctx, passes/4); err != nil {
+		return err
+	}
+	return m.newFitting(list, total, false).run(ctx, passes-passes/4)
+}
+
+func (m *Model) newFitting(list []Measurement, total float64, even bool) *fitting {
+	f := &fitting{m: m, total: total, best: math.Inf(1), least: math.Inf(1), last: math.Inf(1)}
 	heaviest := 0.0
 	for _, one := range list {
-		i := slices.IndexFunc(m.Factors, func(f Factor) bool {
+		t := &target{Measurement: one, law: make([]float64, len(one.Values)),
+			weight: total / one.Std * (total / one.Std)}
+		t.factor = slices.IndexFunc(m.Factors, func(f Factor) bool {
 			return slices.Equal(f.Attributes, one.Attributes)
 		})
-		t := &target{Measurement: one, factor: i, law: make([]float64, len(one.Values)),
-			weight: total / one.Std * (total / one.Std)}
+		most := min(max(slices.Max(one.Values)/total, 1e-4), 1)
+		heaviest = max(heaviest, t.weight*most)
+		if even {
+			t.weight /= most
+			heaviest = max(heaviest, t.weight*most)
+		}
 		f.targets = append(f.targets, t)
-		heaviest = max(heaviest, t.weight)
 	}
-	f.step = 2 / heaviest
+	f.step = 1 / heaviest
 	for _, factor := range m.Factors {
 		f.at = append(f.at, slices.Clone(factor.Theta))
 		f.before = append(f.before, slices.Clone(factor.Theta))
 		f.kept = append(f.kept, slices.Clone(factor.Theta))
 		f.slope = append(f.slope, make([]float64, len(factor.Theta)))
 	}
+	return f
+}
+
+// run makes so many passes, or fewer where they are of no use, and returns to the best.
+func (f *fitting) run(ctx context.Context, passes int) error {
 	for range passes {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -84,6 +103,7 @@ type fitting struct {
 	age     int     // steps since momentum started anew
 	last    float64 // loss
 	best    float64
+	least   float64 // loss since which progress counts
 	stale   int
 
 	at, before [][]float64 // factors after the last step, and after the one before
@@ -126,33 +146,34 @@ func (f *fitting) back() {
 
 // patience is how many passes without a smaller loss end a fit, and progress how much smaller.
 const (
-	patience = 25
+	patience = 60
 	progress = 1e-4
 )
 
 // next makes one step, and reports whether more of them would be of no use.
 func (f *fitting) next() (done bool) {
 	loss := f.loss()
-	if loss < f.best {
-		if f.stale++; loss < f.best*(1-progress) {
-			f.stale = 0
+	if f.stale++; loss < f.best {
+		if loss < f.least*(1-progress) {
+			f.least, f.stale = loss, 0
 		}
 		f.best = loss
 		for i := range f.kept {
 			copy(f.kept[i], f.m.Factors[i].Theta)
 		}
-		f.step *= 1.05
-	} else {
-		f.stale++
+		f.step *= 1.03
 	}
 	if f.stale > patience {
 		return true
 	}
-	if loss > f.last && f.age > 0 || math.IsNaN(loss) { // too far: back to the best, and slower
-		f.step /= 2
-		f.age, f.last = 0, math.Inf(1)
-		f.back()
-		return false
+	if !(loss <= f.last) {
+		if f.age < 3 { // the step itself was too long
+			f.step /= 2
+			f.age, f.last = 0, math.Inf(1)
+			f.back()
+			return false
+		}
+		f.age = 0 // momentum went too far
 	}
 	f.last = loss
 	f.age++

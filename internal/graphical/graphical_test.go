@@ -218,3 +218,79 @@ func TestExponential(t *testing.T) {
 		t.Error("what is no number is not 0")
 	}
 }
+
+// TestFitsFineTables: small cells of large tables beside a coarse attribute that is measured too.
+func TestFitsFineTables(t *testing.T) {
+	const size, total = 40, 20000.0
+	d := Domain{size, size, size, 2}
+	var list []Measurement
+	m := NewModel(d, nil)
+	for _, g := range [][]int{{0}, {1}, {2}, {3}, {0, 1}, {1, 2}, {2, 3}} {
+		values := make([]float64, int(d.Cells(g)))
+		for i := range values {
+			last := i % d[g[len(g)-1]]
+			p := 1.0
+			if len(g) == 2 && g[1] == 3 {
+				if p = normal(i / 2); (i/2 >= size/2) != (last == 1) {
+					p = 0
+				}
+			} else if len(g) == 2 {
+				first := i / size
+				p = 0
+				for k := range size { // mixed of shifted normals: marginals are not the same for all
+					p += normal(first) * math.Exp(-math.Pow(float64(last-first)*0.7, 2)/2) / size / float64(1+k*0)
+				}
+			}
+			values[i] = p
+		}
+		list = append(list, Measurement{Attributes: g, Values: values, Std: 2})
+		m = m.Extended(g)
+	}
+	// The tables are made consistent: each conditional law is kept, marginals follow from the first.
+	at := map[int][]float64{0: make([]float64, size)}
+	for i := range size {
+		at[0][i] = normal(i)
+	}
+	for k := 4; k < 7; k++ {
+		g := list[k].Attributes
+		b := d[g[1]]
+		at[g[1]] = make([]float64, b)
+		for i := range size {
+			row := list[k].Values[i*b : (i+1)*b]
+			sum := 0.0
+			for _, p := range row {
+				sum += p
+			}
+			for j := range row {
+				row[j] *= at[g[0]][i] / sum
+				at[g[1]][j] += row[j]
+			}
+		}
+	}
+	for a := range 4 {
+		copy(list[a].Values, at[a])
+	}
+	scale := 0.0
+	for _, p := range at[0] {
+		scale += p
+	}
+	for _, one := range list {
+		for i := range one.Values {
+			one.Values[i] *= total / scale
+		}
+	}
+	if err := m.Fit(t.Context(), list, total, 1000); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range list {
+		variation := 0.0
+		for i, p := range m.Marginal(one.Attributes) {
+			variation += math.Abs(p-one.Values[i]/total) / 2
+		}
+		if variation > 0.01 {
+			t.Errorf("the marginal of %v has a total variation of %.4f", one.Attributes, variation)
+		}
+	}
+}
+
+func normal(i int) float64 { return math.Exp(-math.Pow((float64(i)-19.5)/8, 2) / 2) }
