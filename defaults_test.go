@@ -53,6 +53,10 @@ func oneLiners(s records.Schema, b accountant.Budget,
 		list["tree"] = func() (privgen.Plan, error) { return privgen.Tree(s, b).Nominal(n).Plan() }
 		list["mwem"] = func() (privgen.Plan, error) { return privgen.MWEM(s, b).Nominal(n).Plan() }
 	}
+	if s.Kind() == records.MixedTable {
+		list["aim"] = func() (privgen.Plan, error) { return privgen.AIM(s, b).Nominal(n).Plan() }
+		list["mst"] = func() (privgen.Plan, error) { return privgen.MST(s, b).Nominal(n).Plan() }
+	}
 	return list
 }
 
@@ -224,7 +228,7 @@ func TestRecommend(t *testing.T) {
 	for _, c := range []struct {
 		s    records.Schema
 		want string
-	}{{records.Sets(900, 20), "dpgm"}, {kinds(t)[0], "merf"}, {records.BinaryImage(12, 12), "dpgm"}} {
+	}{{records.Sets(900, 20), "dpgm"}, {kinds(t)[0], "aim"}, {records.BinaryImage(12, 12), "dpgm"}} {
 		if got := first[c.s.String()]; got != c.want {
 			t.Errorf("%v: %s comes first, want %s", c.s, got, c.want)
 		}

@@ -127,9 +127,9 @@ func correlation(f *records.Frame, i, j int) float64 {
 // TestTablesWithHardlyAnyNoise: correlations, spikes and the parts of classes are those of the
 // records; ranges keep to bounds.
 func TestTablesWithHardlyAnyNoise(t *testing.T) {
-	data := correlated(t, 20_000, 1)
+	data := correlated(t, 8000, 1)
 	budget := accountant.Budget{Epsilon: 100, Delta: 1e-5}
-	tables := baselines.Tables{Schema: data.Schema(), Budget: budget, Nominal: 20_000}
+	tables := baselines.Tables{Schema: data.Schema(), Budget: budget, Nominal: 8000, Bins: 16}
 	for name, plan := range map[string]func() (*baselines.Plan, error){
 		"aim": baselines.AIM{Tables: tables}.Plan, "mst": baselines.MST{Tables: tables}.Plan} {
 		p, err := plan()
@@ -140,7 +140,7 @@ func TestTablesWithHardlyAnyNoise(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := g.Sample(t.Context(), 20_000, synth.Seed(1))
+		rows, err := g.Sample(t.Context(), 8000, synth.Seed(1))
 		if err != nil {
 			t.Fatal(err)
 		}

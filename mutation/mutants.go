@@ -9,5 +9,6 @@ func mutants() []mutant {
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
 		fixedPointMutants(), edgeMutants(), gridMutants(), tuneMutants(), sqlMutants(), httpMutants(),
-		reportMutants(), personMutants(), commandMutants(), partialMutants())
+		reportMutants(), personMutants(), commandMutants(), partialMutants(),
+		tableMutants())
 }
