@@ -28,10 +28,12 @@ type codeBlock struct {
 
 var origin = regexp.MustCompile(`^<!-- from (\S+) -->$`)
 
-// pages reads README.md, CONTRIBUTING.md, SECURITY.md and everything below docs.
+// pages reads README.md, CONTRIBUTING.md, SECURITY.md, the page about studies and everything below
+// docs.
 func pages(t *testing.T) (out []page) {
 	t.Helper()
-	paths := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md"}
+	paths := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md",
+		filepath.Join("benchmarks", "studies", "README.md")}
 	err := filepath.WalkDir("docs", func(p string, d fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(p, ".md") {
 			paths = append(paths, p)
@@ -238,5 +240,57 @@ func TestCommandsInPages(t *testing.T) {
 	}
 	if commands < 30 {
 		t.Errorf("only %d commands: the search is broken", commands)
+	}
+}
+
+const longestExample = 120 // lines of a file
+
+// TestExamplesAreShort: an example is one file of at most longestExample lines, and README.md lists
+// it. Studies are listed by their own README.
+func TestExamplesAreShort(t *testing.T) {
+	for folder, page := range map[string]string{"examples": "README.md",
+		filepath.Join("benchmarks", "studies"): filepath.Join("benchmarks", "studies", "README.md")} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs, err := filepath.Glob(filepath.Join(folder, "*", "main.go"))
+		if len(programs) < 8 {
+			t.Fatalf("%d programs in %s: %v", len(programs), folder, err)
+		}
+		for _, program := range programs {
+			name := filepath.Base(filepath.Dir(program))
+			if folder == "examples" {
+				name = "examples/" + name
+				checkShort(t, filepath.Dir(program))
+			}
+			if !strings.Contains(string(text), "\n| `"+name+"` |") {
+				t.Errorf("%s does not list %s", page, name)
+			}
+		}
+	}
+}
+
+// checkShort checks one example. That of images has the settings of a study in files of their own.
+func checkShort(t *testing.T, folder string) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		count++
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Count(string(text), "\n")
+		if filepath.Base(folder) != "merf-images" && (lines > longestExample || count > 1) {
+			t.Errorf("%s is file %d of its example and has %d lines: want one of %d at most", file, count,
+				lines, longestExample)
+		}
 	}
 }

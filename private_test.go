@@ -7,12 +7,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/evaluate/itemsets"
+	"github.com/seed7ba64551/privgen/evaluate/tabular"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
@@ -69,10 +72,20 @@ func workers(t *testing.T) map[string]any {
 	}
 	set, err := classify.Read(labelled)
 	made(err)
+	columns, err := tabular.Read(data, nil)
+	made(err)
+	classifier, err := set.Fit(classify.GaussianBayes{})
+	made(err)
+	many, err := records.FromFlat(records.Binary(1), slices.Repeat([]float32{1}, 77123))
+	made(err)
+	index, err := itemsets.NewIndex(many)
+	made(err)
 	return map[string]any{"sum": sum, "sum by value": *sum, "histogram": counts,
 		"histogram by value": *counts, "partial": partial, "assigner": assigner,
 		"assigner by value": *assigner, "trainer": trainer, "step": step, "network": net,
-		"training set": set, "training set by value": *set}
+		"training set": set, "training set by value": *set,
+		"columns": columns, "columns by value": *columns, "index": index, "index by value": *index,
+		"classifier": classifier, "classifier by value": *classifier}
 }
 
 type concealed struct{ value any }

@@ -1,6 +1,7 @@
 package privgen_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -66,7 +67,7 @@ func clustered(t *testing.T, s records.Schema) privgen.Plan {
 // the store; the ledger then names what came of it.
 func TestFitOnAStore(t *testing.T) {
 	schema, data := earners(t)
-	_, s, _ := patients(t)
+	folder, s, _ := patients(t)
 	plan, path := clustered(t, schema), filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithCancel(t.Context())
 	first := openPatients(t, s)
@@ -107,6 +108,12 @@ func TestFitOnAStore(t *testing.T) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if bytes.Contains(text, []byte(filepath.Dir(folder))) {
+		t.Errorf("the file of the generator holds the path of the store, %s", folder)
+	}
+	if kept := gen.Guarantee().Kept.Store; !strings.Contains(kept, filepath.Base(folder)) {
+		t.Errorf("the guarantee does not name the store: %s", kept)
 	}
 	sum := sha256.Sum256(text)
 	releases := openPatients(t, s).Releases()

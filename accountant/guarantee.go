@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/wrap"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -139,7 +143,8 @@ func (g Guarantee) Margin() float64 {
 func (g Guarantee) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "  %-12s %s\n", name, fmt.Sprintf(format, args...))
+		head := fmt.Sprintf("%-12s ", name)
+		b.WriteString(wrap.Lines("  "+head+fmt.Sprintf(format, args...)+"\n", head))
 	}
 	if g.NotPrivate != "" {
 		bar := strings.Repeat("!", 78)
@@ -175,25 +180,59 @@ func (g Guarantee) String() string {
 	if len(g.Entries) == 0 {
 		b.WriteString("  nothing\n")
 	}
-	for _, e := range g.Entries {
-		b.WriteString(e.lines())
+	for i := 0; i < len(g.Entries); {
+		alike := alikeParts(g.Entries[i:])
+		b.WriteString(wrap.Lines(g.Entries[i].lines(alike), ""))
+		i += alike
 	}
 	b.WriteString("Not covered\n")
 	for _, s := range g.NotCovered {
-		fmt.Fprintf(&b, "  - %s\n", s)
+		b.WriteString(wrap.Lines(fmt.Sprintf("  - %s\n", s), "- "))
 	}
 	return b.String()
 }
 
-// lines are the entry in words.
-func (e GuaranteeEntry) lines() string {
+// partNumber finds the number of a part in a purpose as collect writes it.
+var partNumber = regexp.MustCompile(`^(.*, part )(\d+)( of \d+: .*)$`)
+
+// alikeParts counts the entries from the first that say the same of consecutive parts.
+func alikeParts(entries []GuaranteeEntry) int {
+	first := partNumber.FindStringSubmatch(entries[0].Purpose)
+	if first == nil {
+		return 1
+	}
+	number, err := strconv.Atoi(first[2])
+	if err != nil {
+		return 1
+	}
+	for n := 1; n < len(entries); n++ {
+		next := entries[n]
+		if next.Purpose != first[1]+strconv.Itoa(number+n)+first[3] {
+			return n
+		}
+		next.Purpose = entries[0].Purpose
+		if !reflect.DeepEqual(next, entries[0]) {
+			return n
+		}
+	}
+	return len(entries)
+}
+
+// lines are the entry in words, for it and the parts after it that are alike.
+func (e GuaranteeEntry) lines(alike int) string {
 	var b strings.Builder
-	mark := ""
+	mark, taken := "", "taken"
+	if m := partNumber.FindStringSubmatch(e.Purpose); alike > 1 && m != nil {
+		first, _ := strconv.Atoi(m[2]) // digits, as alikeParts has read them
+		e.Purpose = fmt.Sprintf("%ss %d to %d%s", strings.TrimSuffix(m[1], " "), first, first+alike-1,
+			m[3])
+		taken = "in each part, taken"
+	}
 	if e.Late {
 		mark = " *"
 	}
-	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      taken: %d", e.Purpose, mark, e.Reserved,
-		e.Description, e.Spent)
+	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      %s: %d", e.Purpose, mark, e.Reserved,
+		e.Description, taken, e.Spent)
 	for _, c := range e.NoiseClass {
 		fmt.Fprintf(&b, "; noise: %s", c)
 	}

@@ -34,7 +34,8 @@ type Journal interface {
 	// Errors end the sequence: ErrRolledBack if the journal ends before the position or holds
 	// another line there; ErrDamaged if the content is not that of a journal.
 	Read(ctx context.Context, after Position) iter.Seq2[JournalLine, error]
-	// Place returns where the journal is kept, for guarantees and auditors. It contains no password.
+	// Place returns where the journal is kept, in words for guarantees, which are published. It
+	// contains no password, and should not contain the path of a folder or the name of a host.
 	Place() string
 	// Close closes the handle. It does not change the lines.
 	Close() error

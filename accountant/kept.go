@@ -10,7 +10,7 @@ import (
 
 // Kept states where a ledger is kept, and the last of its lines that has been seen.
 type Kept struct {
-	Store    string   `json:"store"`    // where the journal is
+	Store    string   `json:"store"`    // what the journal calls its place, without a path
 	Ledger   string   `json:"ledger"`   // its name
 	ID       string   `json:"id"`       // of the journal: another one is never equal
 	Position Position `json:"position"` // of the last line

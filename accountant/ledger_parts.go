@@ -90,8 +90,8 @@ func (l *Ledger) Children() []PartGroup {
 // Untaken uses of transactions count as taken in the new ledger: their runs continue on the old
 // ledgers, and Resume does not hand them out.
 //
-// Errors: *param.Error when relations differ. A sum over the budget is not an error; Epsilon
-// reports it.
+// Errors: *param.Error when relations or units differ: a promise for users implies less for one of
+// their rows, see Guarantee.OneRow. A sum over the budget is not an error; Epsilon reports it.
 func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
 	if out.fault != nil {
@@ -148,20 +148,27 @@ func (l *Ledger) absorb(from *Ledger, path string) error {
 	}
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
-	l.shared.root.adoptUnit(saved.Unit)
+	if err := l.shared.root.adoptUnit(path, saved.Unit); err != nil {
+		return err
+	}
 	if saved.NotPrivate != "" && l.shared.root.notPrivate == "" {
 		l.shared.root.notPrivate = saved.NotPrivate
 	}
 	return l.restore(saved, 0, false)
 }
 
-// adoptUnit keeps a unit only if every joined ledger has it: a promise for users in one and for
-// records in another is a promise for records.
-func (l *Ledger) adoptUnit(unit string) {
+// adoptUnit takes the unit of the first ledger that is joined and refuses others. A promise for
+// users is none of the same ε for records: a row that comes to a user who has others replaces what
+// the user contributes, and that is two steps where users come or go.
+func (l *Ledger) adoptUnit(path, unit string) error {
 	if l.joined == 0 {
 		l.unit = unit
-	} else if l.unit != unit {
-		l.unit = ""
 	}
 	l.joined++
+	if l.unit != unit {
+		other := Ledger{unit: unit}
+		return param.New(path, "a promise to one "+other.unitName(),
+			"one to one "+l.unitName()+", as of the first ledger")
+	}
+	return nil
 }

@@ -2,14 +2,16 @@ package accountant_test
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 )
 
-// TestUnit: whose presence is protected is said in the guarantee, survives saving, and a merge
-// claims no more than its weakest part.
+// TestUnit: whose presence is protected is said in the guarantee, survives saving, and ledgers of
+// several units are not merged: what users are promised is not promised to each of their rows.
 func TestUnit(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	users, rows := accountant.NewLedger(budget, accountant.WithUnit("user"), nil),
@@ -29,20 +31,21 @@ func TestUnit(t *testing.T) {
 	if err != nil || back.Unit() != "user" {
 		t.Errorf("read back %v, unit %q", err, back.Unit())
 	}
-	for want, parts := range map[string][]*accountant.Ledger{
-		"user":   {users, back},
-		"record": {users, rows},
-	} {
-		if m, err := accountant.Merge(budget, parts...); err != nil || m.Unit() != want {
-			t.Errorf("merged: %v, unit %q, want %q", err, m.Unit(), want)
-		}
-		if m, err := accountant.MergeDisjoint(budget, "shards", parts...); err != nil ||
-			m.Unit() != want {
-			t.Errorf("merged shards: %v, unit %q, want %q", err, m.Unit(), want)
-		}
-	}
-	if m, err := accountant.Merge(budget, rows, users); err != nil || m.Unit() != "record" {
+	if m, err := accountant.Merge(budget, users, back); err != nil || m.Unit() != "user" {
 		t.Errorf("merged: %v, unit %q", err, m.Unit())
+	}
+	if m, err := accountant.MergeDisjoint(budget, "shards", users, back); err != nil ||
+		m.Unit() != "user" {
+		t.Errorf("merged shards: %v, unit %q", err, m.Unit())
+	}
+	for _, parts := range [][]*accountant.Ledger{{users, rows}, {rows, users}, {users, back, rows}} {
+		var wrong *param.Error
+		if m, err := accountant.Merge(budget, parts...); !errors.As(err, &wrong) {
+			t.Errorf("users and records are merged: %v, %v", m, err)
+		}
+		if m, err := accountant.MergeDisjoint(budget, "shards", parts...); !errors.As(err, &wrong) {
+			t.Errorf("shards of users and of records are merged: %v, %v", m, err)
+		}
 	}
 	children, err := users.Disjoint("parts", 2)
 	if err != nil || children[1].Unit() != "user" || children[1].Guarantee().Unit != "user" {

@@ -214,9 +214,9 @@ func (m *measurements) restore(f *synth.File, queries, rounds int) error {
 func whole(answer float64) int64 { return int64(math.Round(min(max(answer, -1e15), 1e15))) }
 
 // countGrid is fine beside the noise, divides 1, and leaves room for counts of two thousand million
-// times the scale.
+// times the scale, and of 2^39.
 func countGrid(scale float64, persons bool) float64 {
-	g := min(mechanism.GridFor(scale)*(1<<18), 1)
+	g := min(max(mechanism.GridFor(scale)*(1<<18), mechanism.FinestCounts), 1)
 	if persons {
 		g = min(g, records.ShareStep)
 	}

@@ -467,6 +467,41 @@ func TestRowsOfACollection(t *testing.T) {
 	}
 }
 
+// TestRowsThatAreNot: no rows are records like any other number of them, and what is sealed names
+// the same parts whoever is there.
+func TestRowsThatAreNot(t *testing.T) {
+	p := passPlans(t)["independent"]
+	for _, n := range []int{0, 1} {
+		j := beam.Job{Parts: beam.Parts{N: 5}, Key: mechanism.NewKey(), Folder: t.TempDir(),
+			Rows: func(s sdk.Scope) sdk.PCollection {
+				list := []beam.Row{{ID: "one", Items: items(1)}}
+				return sdk.CreateList(s, list[:n])
+			}}
+		var named []string
+		undo := beam.Sealed(func(sealed []byte) { named = append(named, shardsOf(t, sealed)) })
+		_, err := beam.Fit(seeded(t), j, p, accountant.NewLedger(budget))
+		undo()
+		if err != nil {
+			t.Errorf("%d rows: %v", n, err)
+		}
+		want := `["part 0 of 5","part 1 of 5","part 2 of 5","part 3 of 5","part 4 of 5"]`
+		if !slices.Equal(named, []string{want}) {
+			t.Errorf("%d rows: in the clear %v, want %s", n, named, want)
+		}
+	}
+}
+
+// shardsOf are the names that sealed sums have in the clear.
+func shardsOf(t *testing.T, sealed []byte) string {
+	t.Helper()
+	_, after, _ := strings.Cut(string(sealed), `"shards":`)
+	names, _, ok := strings.Cut(after, `]`)
+	if !ok {
+		t.Fatal("no names in the clear")
+	}
+	return names + "]"
+}
+
 // TestDurableLedgers have the same lines, and a checkpoint's result is not drawn again.
 func TestDurableLedgers(t *testing.T) {
 	plan, folder := merfPlan(t), t.TempDir()

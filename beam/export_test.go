@@ -15,3 +15,9 @@ func Instead(f func(s sdk.Scope, set Settings, pass,
 	sumShards = f
 	return func() { sumShards = Sum }
 }
+
+// Sealed has f see the sums that this process reads, until what it returns is called.
+func Sealed(f func(sealed []byte)) func() {
+	sawSealed = f
+	return func() { sawSealed = func([]byte) {} }
+}

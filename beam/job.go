@@ -131,11 +131,15 @@ func (j Job) attempt(ctx context.Context, w Work, schema records.Schema, pass []
 	if err != nil {
 		return fmt.Errorf("beam: reading the pipeline's sums: %w", err)
 	}
+	sawSealed(sealed)
 	if err := all.OpenAll(j.Key, sealed); err != nil {
 		return err
 	}
 	return j.complete(all)
 }
+
+// sawSealed is told of the sums that are read, for tests.
+var sawSealed = func([]byte) {}
 
 // sumShards is Sum, or for tests a runner that repeats itself.
 var sumShards = Sum
@@ -158,14 +162,16 @@ func (j Job) build(s sdk.Scope, w Work, schema records.Schema, text []byte, file
 	return nil
 }
 
-// complete reports shards that the pipeline has lost. Of rows only those parts come that have some.
+// complete reports shards, or parts of rows, that the pipeline has lost.
 func (j Job) complete(all *partial.Partial) error {
-	if j.Rows != nil {
-		return nil
-	}
 	var names []string
 	for _, s := range j.Shards {
 		names = append(names, s.Name)
+	}
+	if parts := j.Parts.withDefaults(); j.Rows != nil {
+		for _, part := range parts.numbers() {
+			names = append(names, parts.name(part))
+		}
 	}
 	slices.Sort(names)
 	if got := all.Shards(); !slices.Equal(got, names) {

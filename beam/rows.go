@@ -45,9 +45,27 @@ func SumRows(s sdk.Scope, set Settings, parts Parts, schema []byte, pass,
 	s = s.Scope("privgen.SumRows")
 	parts = parts.withDefaults()
 	divided := sdk.ParDo(s, &divideFn{Parts: parts}, rows)
+	all := sdk.ParDo(s, marked, sdk.CreateList(s, parts.numbers()))
 	return sdk.ParDo(s, &partFn{Settings: set, Parts: parts, Schema: schema},
-		sdk.GroupByKey(s, divided), sdk.SideInput{Input: pass})
+		sdk.CoGroupByKey(s, divided, all), sdk.SideInput{Input: pass})
 }
+
+// numbers are those of all parts. Each part has sums, also one without rows: which parts have some
+// would tell, in the clear, of a person who is alone in one, and no sums at all that there is
+// nobody.
+func (p Parts) numbers() []int {
+	list := make([]int, p.N)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// name is that of a part's sums.
+func (p Parts) name(part int) string { return fmt.Sprintf("part %d of %d", part, p.N) }
+
+// marked is a mark that a part is there.
+func marked(part int) (int, bool) { return part, true }
 
 // divideFn sends a row to its part.
 type divideFn struct{ Parts Parts }
@@ -74,8 +92,8 @@ type partFn struct {
 }
 
 // ProcessElement adds up the units of one part.
-func (f *partFn) ProcessElement(ctx context.Context, part int, rows func(*Row) bool, pass []byte,
-	emit func(int, []byte)) error {
+func (f *partFn) ProcessElement(ctx context.Context, part int, rows func(*Row) bool,
+	_ func(*bool) bool, pass []byte, emit func(int, []byte)) error {
 	f.step.Settings = f.Settings
 	var schema records.Schema
 	if err := schema.UnmarshalJSON(f.Schema); err != nil {
@@ -92,7 +110,7 @@ func (f *partFn) ProcessElement(ctx context.Context, part int, rows func(*Row) b
 	if err := sums.Add(ctx, data); err != nil {
 		return err
 	}
-	return f.step.emit(sums, fmt.Sprintf("part %d of %d", part, f.Parts.N), emit)
+	return f.step.emit(sums, f.Parts.name(part), emit)
 }
 
 // bound makes one record of every unit of a part.

@@ -17,6 +17,7 @@ func init() {
 		sdk.RegisterType(reflect.TypeOf(f).Elem())
 	}
 	sdk.RegisterFunction(keyed)
+	sdk.RegisterFunction(marked)
 }
 
 // Settings are what the steps of a pipeline are told. All of it is public.

@@ -9,6 +9,7 @@ type cpu struct {
 	workers int
 	jobs    pool[job]
 	panels  pool[[]float32] // packed operands
+	sums    pool[[]float64] // over columns
 }
 
 // CPU returns the backend that works on all cores the Go scheduler may use.
@@ -74,7 +75,7 @@ func (c *cpu) job() *job {
 // done clears the job's operands, which may be large, and returns the job to the pool.
 func (c *cpu) done(j *job) {
 	j.owner = nil // the pool must not keep its owner alive by way of the team
-	j.do, j.op, j.w, j.sums, j.sparse, j.piece = nil, nil, nil, nil, nil, nil
+	j.do, j.op, j.w, j.sums, j.centre, j.sparse, j.piece = nil, nil, nil, nil, nil, nil, nil
 	j.a, j.b, j.c, j.d, j.e, j.g = Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}
 	j.product, j.fixed = product{}, FixedBlock{}
 	c.jobs.put(j)

@@ -193,6 +193,10 @@ func farther(p, n int) int {
 
 func doBilinear(j *job, lo, hi int) {
 	m := j.window.Image
+	if j.kernels.between != nil && m.Channels%8 == 0 {
+		doBilinearVectors(j, lo, hi)
+		return
+	}
 	c, line := m.Channels, m.Width*m.Channels
 	spare := j.owner.buffer(line)
 	mixed := (*spare)[:line]
@@ -232,6 +236,10 @@ func mixPair(dst, a, b, c []float32) {
 
 func doBilinearGradient(j *job, lo, hi int) {
 	m := j.window.Image
+	if j.kernels.apart != nil && m.Channels%8 == 0 {
+		doBilinearGradientVectors(j, lo, hi)
+		return
+	}
 	c, line := m.Channels, m.Width*m.Channels
 	spare := j.owner.buffer(line)
 	mixed := (*spare)[:line]

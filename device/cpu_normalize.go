@@ -2,48 +2,98 @@ package device
 
 import "math"
 
-// strip is how many columns are summed up side by side: a power of two, so that an index can be
-// seen to be in range.
-const strip = 32
+// Sums over columns are taken in parts of the rows, which depend on the number of rows only, each
+// in float64 and one chain a column.
+const (
+	columnParts = 8
+	partRows    = 256 // fewest rows of a part
+)
+
+func partsOf(rows int) int { return min(max(rows/partRows, 1), columnParts) }
+
+// inParts runs do for every part of the rows, which writes two sums for every column, and adds the
+// parts up: what is left are the first sums of all columns, then the second.
+func (c *cpu) inParts(j *job, do func(j *job, lo, hi int), rows, cols int) []float64 {
+	parts := partsOf(rows)
+	j.sums, j.block = j.sums[:parts*2*cols], parts
+	clear(j.sums)
+	j.do = do
+	c.team.run(j, parts, 1)
+	total := j.sums[:2*cols]
+	for part := 1; part < parts; part++ {
+		for k, v := range j.sums[part*2*cols:][:2*cols] {
+			total[k] += v
+		}
+	}
+	return total
+}
+
+// part is the rows of a part, and where its sums go.
+func (j *job) part(p, rows, cols int) (lo, hi int, first, second []float64) {
+	sums := j.sums[p*2*cols:][:2*cols]
+	return p * rows / j.block, (p + 1) * rows / j.block, sums[:cols], sums[cols:]
+}
 
 // Moments sets stats to the columns' means and reciprocal standard deviations.
 func (c *cpu) Moments(stats, m Matrix, eps float32) {
 	m.check("Moments")
 	stats.checkShape("Moments", 2, m.Cols)
+	if m.Cols == 0 {
+		return
+	}
+	room := c.sums.get()
 	j := c.job()
-	j.a, j.b, j.x = stats, m, eps
-	c.strips(j, doMoments, m)
+	j.a, j.b, j.sums = stats, m, grown(room, (columnParts*2+1)*m.Cols)
+	centre := j.sums[columnParts*2*m.Cols:]
+	n := float64(max(m.Rows, 1))
+	for k, v := range c.inParts(j, doCentre, m.Rows, m.Cols)[:m.Cols] {
+		centre[k] = v / n
+		stats.Row(0)[k] = float32(centre[k])
+	}
+	j.centre = centre
+	for k, v := range c.inParts(j, doSquares, m.Rows, m.Cols)[:m.Cols] {
+		stats.Row(1)[k] = float32(1 / math.Sqrt(v/n+float64(eps)))
+	}
 	c.done(j)
+	c.sums.put(room)
 }
 
-// strips hands out strips of columns: every sum is one chain over the rows.
-func (c *cpu) strips(j *job, do func(j *job, lo, hi int), m Matrix) {
-	c.rows(j, do, (m.Cols+strip-1)/strip, 4*m.Rows*strip)
+func grown(room *[]float64, size int) []float64 {
+	if len(*room) < size {
+		*room = make([]float64, size)
+	}
+	return (*room)[:size]
 }
 
-func doMoments(j *job, lo, hi int) {
-	for s := lo; s < hi; s++ {
-		c0, c1 := s*strip, min((s+1)*strip, j.b.Cols)
-		mean, scale := j.a.Row(0)[c0:c1], j.a.Row(1)[c0:c1]
-		n := float64(max(j.b.Rows, 1))
-		var centre, spread [strip]float64
-		for i := range j.b.Rows {
-			for k, v := range j.b.Row(i)[c0:c1] {
-				centre[k&(strip-1)] += float64(v)
+func doCentre(j *job, from, to int) {
+	m := j.b
+	for p := from; p < to; p++ {
+		lo, hi, sums, _ := j.part(p, m.Rows, m.Cols)
+		k := 0
+		for ; j.kernels.columns != nil && k+8 <= m.Cols && lo < hi; k += 8 {
+			j.kernels.columns.sums(hi-lo, &m.Row(lo)[k], 4*m.Stride, &sums[k])
+		}
+		for i := lo; i < hi && k < m.Cols; i++ {
+			for c, v := range m.Row(i)[k:] {
+				sums[k+c] += float64(v)
 			}
 		}
-		for k := range mean {
-			centre[k] /= n
-			mean[k] = float32(centre[k])
+	}
+}
+
+func doSquares(j *job, from, to int) {
+	m, centre := j.b, j.centre
+	for p := from; p < to; p++ {
+		lo, hi, sums, _ := j.part(p, m.Rows, m.Cols)
+		k := 0
+		for ; j.kernels.columns != nil && k+8 <= m.Cols && lo < hi; k += 8 {
+			j.kernels.columns.squares(hi-lo, &m.Row(lo)[k], 4*m.Stride, &centre[k], &sums[k])
 		}
-		for i := range j.b.Rows {
-			for k, v := range j.b.Row(i)[c0:c1] {
-				d := float64(v) - centre[k&(strip-1)]
-				spread[k&(strip-1)] += d * d
+		for i := lo; i < hi && k < m.Cols; i++ {
+			for c, v := range m.Row(i)[k:] {
+				d := float64(v) - centre[k+c]
+				sums[k+c] += float64(d * d)
 			}
-		}
-		for k := range scale {
-			scale[k] = float32(1 / math.Sqrt(spread[k]/n+float64(j.x)))
 		}
 	}
 }
@@ -60,18 +110,22 @@ func (c *cpu) Normalize(dst, src, stats, gain, shift Matrix) {
 	}
 	j := c.job()
 	j.a, j.b, j.c, j.d, j.e = dst, src, stats, gain, shift
-	c.rows(j, doNormalize, src.Rows, 4*src.Cols)
+	c.rows(j, doNormalize, src.Rows, 2*src.Cols)
 	c.done(j)
 }
 
 func doNormalize(j *job, lo, hi int) {
 	mean, scale, gain, shift := j.c.Row(0), j.c.Row(1), j.d.Row(0), j.e.Row(0)
-	for i := lo; i < hi; i++ {
-		src := j.b.Row(i)
-		n := len(src)
-		dst, mean, scale, gain, shift := j.a.Row(i)[:n], mean[:n], scale[:n], gain[:n], shift[:n]
-		for k, v := range src {
-			dst[k] = gain[k]*((v-mean[k])*scale[k]) + shift[k]
+	k := 0
+	for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
+		j.kernels.columns.normalize(hi-lo, &j.a.Row(lo)[k], &j.b.Row(lo)[k], 4*j.b.Stride, &mean[k],
+			&scale[k], &gain[k], &shift[k])
+	}
+	for i := lo; i < hi && k < len(mean); i++ {
+		dst, src := j.a.Row(i), j.b.Row(i)
+		for c := k; c < len(src); c++ {
+			x := float32((src[c] - mean[c]) * scale[c])
+			dst[c] = float32(gain[c]*x) + shift[c]
 		}
 	}
 }
@@ -88,40 +142,72 @@ func (c *cpu) NormalizeGradient(delta, src, stats, gain, dGain, dShift Matrix) {
 	for _, m := range [3]Matrix{gain, dGain, dShift} {
 		m.checkShape("NormalizeGradient", 1, src.Cols)
 	}
+	if src.Cols == 0 {
+		return
+	}
+	room, spare := c.sums.get(), c.buffer(3*src.Cols)
 	j := c.job()
-	j.a, j.b, j.c, j.d, j.e, j.g = delta, src, stats, gain, dGain, dShift
-	c.strips(j, doNormalizeGradient, src)
+	j.a, j.b, j.c, j.sums = delta, src, stats, grown(room, columnParts*2*src.Cols)
+	sums := c.inParts(j, doSlopes, src.Rows, src.Cols) // Σ δx̂ and Σ δ
+	j.d = HostMatrix(3, src.Cols, (*spare)[:3*src.Cols])
+	n := float64(max(src.Rows, 1))
+	for k := range src.Cols {
+		along, total := sums[k], sums[src.Cols+k]
+		dGain.Row(0)[k], dShift.Row(0)[k] = float32(along), float32(total)
+		j.d.Row(0)[k] = gain.Row(0)[k] * stats.Row(1)[k]
+		j.d.Row(1)[k], j.d.Row(2)[k] = float32(along/n), float32(total/n)
+	}
+	if !src.Empty() {
+		c.rows(j, doNormalizeGradient, src.Rows, 2*src.Cols)
+	}
 	c.done(j)
+	c.panels.put(spare)
+	c.sums.put(room)
 }
 
-func doNormalizeGradient(j *job, lo, hi int) {
-	for s := lo; s < hi; s++ {
-		c0, c1 := s*strip, min((s+1)*strip, j.b.Cols)
-		mean, scale, gain := j.c.Row(0)[c0:c1], j.c.Row(1)[c0:c1], j.d.Row(0)[c0:c1]
-		var along, total [strip]float64 // Σ δx̂ and Σ δ
-		for i := range j.b.Rows {
-			row := j.a.Row(i)[c0:c1]
-			x, mean, scale := j.b.Row(i)[c0:c1][:len(row)], mean[:len(row)], scale[:len(row)]
-			for k, v := range row {
-				along[k&(strip-1)] += float64(v) * float64((x[k]-mean[k])*scale[k])
-				total[k&(strip-1)] += float64(v)
-			}
+func doSlopes(j *job, from, to int) {
+	mean, scale := j.c.Row(0), j.c.Row(1)
+	for p := from; p < to; p++ {
+		lo, hi, along, total := j.part(p, j.b.Rows, j.b.Cols)
+		k := 0
+		for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean) && lo < hi; k += 8 {
+			j.kernels.columns.slopes(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], 4*j.a.Stride, &mean[k],
+				&scale[k], &along[k], &total[k])
 		}
-		dGain, dShift := j.e.Row(0)[c0:c1], j.g.Row(0)[c0:c1]
-		n := float64(max(j.b.Rows, 1))
-		var a, t [strip]float32
-		for k := range dGain {
-			dGain[k], dShift[k] = float32(along[k]), float32(total[k])
-			a[k], t[k] = float32(along[k]/n), float32(total[k]/n)
-		}
-		for i := range j.b.Rows {
-			row := j.a.Row(i)[c0:c1]
-			x, mean, scale, gain := j.b.Row(i)[c0:c1][:len(row)], mean[:len(row)], scale[:len(row)],
-				gain[:len(row)]
-			for k, v := range row {
-				hat := (x[k] - mean[k]) * scale[k]
-				row[k] = gain[k] * scale[k] * (v - t[k&(strip-1)] - hat*a[k&(strip-1)])
+		for i := lo; i < hi && k < len(mean); i++ {
+			row, x := j.a.Row(i), j.b.Row(i)
+			for c := k; c < len(row); c++ {
+				hat := float32((x[c] - mean[c]) * scale[c])
+				along[c] += float64(float64(row[c]) * float64(hat))
+				total[c] += float64(row[c])
 			}
 		}
 	}
+}
+
+func doNormalizeGradient(j *job, lo, hi int) {
+	mean, scale := j.c.Row(0), j.c.Row(1)
+	factor, along, total := j.d.Row(0), j.d.Row(1), j.d.Row(2)
+	k := 0
+	for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
+		j.kernels.columns.gradient(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], 4*j.a.Stride, &mean[k],
+			&scale[k], &factor[k], &along[k], &total[k])
+	}
+	for i := lo; i < hi && k < len(mean); i++ {
+		row, x := j.a.Row(i), j.b.Row(i)
+		for c := k; c < len(row); c++ {
+			hat := float32((x[c] - mean[c]) * scale[c])
+			row[c] = factor[c] * float32(float32(row[c]-total[c])-float32(hat*along[c]))
+		}
+	}
+}
+
+// columnKernels work on rows of eight columns; see columns in the kernels' generator.
+type columnKernels struct {
+	sums      func(n int, src *float32, stride int, sums *float64)
+	squares   func(n int, src *float32, stride int, centre, sums *float64)
+	slopes    func(n int, src, delta *float32, stride int, mean, scale *float32, along, total *float64)
+	normalize func(n int, dst, src *float32, stride int, mean, scale, gain, shift *float32)
+	gradient  func(n int, src, delta *float32, stride int, mean, scale, factor, along,
+		total *float32)
 }

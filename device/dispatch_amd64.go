@@ -12,6 +12,7 @@ import (
 //go:generate go -C internal/asmgen run . -part pack -out ../../pack_amd64.s -stubs ../../pack_amd64.go -pkg device
 //go:generate go -C internal/asmgen run . -part thin -out ../../thin_amd64.s -stubs ../../thin_amd64.go -pkg device
 //go:generate go -C internal/asmgen run . -part vector -out ../../vector_amd64.s -stubs ../../vector_amd64.go -pkg device
+//go:generate go -C internal/asmgen run . -part image -out ../../image_amd64.s -stubs ../../image_amd64.go -pkg device
 
 // The kernels of arm64 are translated from vector_amd64.s, so its line comes last.
 //go:generate go -C internal/asmgen run . -part neon -from ../../vector_amd64.s -out ../../neon_arm64.s -stubs ../../neon_arm64.go -pkg device

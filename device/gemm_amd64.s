@@ -1766,7 +1766,7 @@ store_done:
 	RET
 
 // func gemmAVX512_1x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_1x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -1809,6 +1809,7 @@ started:
 
 along:
 	VMOVUPS          (R9), Z1
+	PREFETCHT0       1024(R9)
 	VFMADD231PS.BCST (R8), Z1, Z0
 	ADDQ             CX, R8
 	ADDQ             DX, R9
@@ -1856,7 +1857,7 @@ store_done:
 	RET
 
 // func gemmAVX512_1x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_1x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -1904,6 +1905,8 @@ started:
 along:
 	VMOVUPS      (R9), Z2
 	VMOVUPS      64(R9), Z3
+	PREFETCHT0   1024(R9)
+	PREFETCHT0   1088(R9)
 	VBROADCASTSS (R8), Z4
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
@@ -1959,7 +1962,7 @@ store_done:
 	RET
 
 // func gemmAVX512_2x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_2x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -2006,6 +2009,7 @@ started:
 
 along:
 	VMOVUPS          (R9), Z2
+	PREFETCHT0       1024(R9)
 	VFMADD231PS.BCST (R8), Z2, Z0
 	VFMADD231PS.BCST (R8)(AX*1), Z2, Z1
 	ADDQ             CX, R8
@@ -2060,7 +2064,7 @@ store_done:
 	RET
 
 // func gemmAVX512_2x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_2x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -2116,6 +2120,8 @@ started:
 along:
 	VMOVUPS      (R9), Z4
 	VMOVUPS      64(R9), Z5
+	PREFETCHT0   1024(R9)
+	PREFETCHT0   1088(R9)
 	VBROADCASTSS (R8), Z6
 	VFMADD231PS  Z6, Z4, Z0
 	VFMADD231PS  Z6, Z5, Z1
@@ -2186,7 +2192,7 @@ store_done:
 	RET
 
 // func gemmAVX512_3x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_3x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -2237,6 +2243,7 @@ started:
 
 along:
 	VMOVUPS          (R9), Z3
+	PREFETCHT0       1024(R9)
 	VFMADD231PS.BCST (R8), Z3, Z0
 	VFMADD231PS.BCST (R8)(AX*1), Z3, Z1
 	VFMADD231PS.BCST (R8)(AX*2), Z3, Z2
@@ -2298,7 +2305,7 @@ store_done:
 	RET
 
 // func gemmAVX512_3x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_3x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -2362,6 +2369,8 @@ started:
 along:
 	VMOVUPS      (R9), Z6
 	VMOVUPS      64(R9), Z7
+	PREFETCHT0   1024(R9)
+	PREFETCHT0   1088(R9)
 	VBROADCASTSS (R8), Z8
 	VFMADD231PS  Z8, Z6, Z0
 	VFMADD231PS  Z8, Z7, Z1
@@ -2447,7 +2456,7 @@ store_done:
 	RET
 
 // func gemmAVX512_4x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_4x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -2506,6 +2515,7 @@ started:
 
 along:
 	VMOVUPS          (R10), Z4
+	PREFETCHT0       1024(R10)
 	VFMADD231PS.BCST (R8), Z4, Z0
 	VFMADD231PS.BCST (R8)(AX*1), Z4, Z1
 	VFMADD231PS.BCST (R8)(AX*2), Z4, Z2
@@ -2579,7 +2589,7 @@ store_done:
 	RET
 
 // func gemmAVX512_4x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_4x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -2655,6 +2665,8 @@ started:
 along:
 	VMOVUPS      (R10), Z8
 	VMOVUPS      64(R10), Z9
+	PREFETCHT0   1024(R10)
+	PREFETCHT0   1088(R10)
 	VBROADCASTSS (R8), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z1
@@ -2760,7 +2772,7 @@ store_done:
 	RET
 
 // func gemmAVX512_5x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_5x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -2823,6 +2835,7 @@ started:
 
 along:
 	VMOVUPS          (R10), Z5
+	PREFETCHT0       1024(R10)
 	VFMADD231PS.BCST (R8), Z5, Z0
 	VFMADD231PS.BCST (R8)(AX*1), Z5, Z1
 	VFMADD231PS.BCST (R8)(AX*2), Z5, Z2
@@ -2903,7 +2916,7 @@ store_done:
 	RET
 
 // func gemmAVX512_5x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_5x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -2987,6 +3000,8 @@ started:
 along:
 	VMOVUPS      (R10), Z10
 	VMOVUPS      64(R10), Z11
+	PREFETCHT0   1024(R10)
+	PREFETCHT0   1088(R10)
 	VBROADCASTSS (R8), Z12
 	VFMADD231PS  Z12, Z10, Z0
 	VFMADD231PS  Z12, Z11, Z1
@@ -3107,7 +3122,7 @@ store_done:
 	RET
 
 // func gemmAVX512_6x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_6x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -3174,6 +3189,7 @@ started:
 
 along:
 	VMOVUPS          (R10), Z6
+	PREFETCHT0       1024(R10)
 	VFMADD231PS.BCST (R8), Z6, Z0
 	VFMADD231PS.BCST (R8)(AX*1), Z6, Z1
 	VFMADD231PS.BCST (R8)(AX*2), Z6, Z2
@@ -3261,7 +3277,7 @@ store_done:
 	RET
 
 // func gemmAVX512_6x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_6x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -3353,6 +3369,8 @@ started:
 along:
 	VMOVUPS      (R10), Z12
 	VMOVUPS      64(R10), Z13
+	PREFETCHT0   1024(R10)
+	PREFETCHT0   1088(R10)
 	VBROADCASTSS (R8), Z14
 	VFMADD231PS  Z14, Z12, Z0
 	VFMADD231PS  Z14, Z13, Z1
@@ -3488,7 +3506,7 @@ store_done:
 	RET
 
 // func gemmAVX512_7x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_7x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -3561,6 +3579,7 @@ started:
 
 along:
 	VMOVUPS          (R11), Z7
+	PREFETCHT0       1024(R11)
 	VFMADD231PS.BCST (R9), Z7, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z7, Z1
 	VFMADD231PS.BCST (R9)(AX*2), Z7, Z2
@@ -3657,7 +3676,7 @@ store_done:
 	RET
 
 // func gemmAVX512_7x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_7x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -3759,6 +3778,8 @@ started:
 along:
 	VMOVUPS      (R11), Z14
 	VMOVUPS      64(R11), Z15
+	PREFETCHT0   1024(R11)
+	PREFETCHT0   1088(R11)
 	VBROADCASTSS (R9), Z16
 	VFMADD231PS  Z16, Z14, Z0
 	VFMADD231PS  Z16, Z15, Z1
@@ -3911,7 +3932,7 @@ store_done:
 	RET
 
 // func gemmAVX512_8x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_8x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -3988,6 +4009,7 @@ started:
 
 along:
 	VMOVUPS          (R11), Z8
+	PREFETCHT0       1024(R11)
 	VFMADD231PS.BCST (R9), Z8, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z8, Z1
 	VFMADD231PS.BCST (R9)(AX*2), Z8, Z2
@@ -4091,7 +4113,7 @@ store_done:
 	RET
 
 // func gemmAVX512_8x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_8x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -4201,6 +4223,8 @@ started:
 along:
 	VMOVUPS      (R11), Z16
 	VMOVUPS      64(R11), Z17
+	PREFETCHT0   1024(R11)
+	PREFETCHT0   1088(R11)
 	VBROADCASTSS (R9), Z18
 	VFMADD231PS  Z18, Z16, Z0
 	VFMADD231PS  Z18, Z17, Z1
@@ -4368,7 +4392,7 @@ store_done:
 	RET
 
 // func gemmAVX512_9x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_9x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -4449,6 +4473,7 @@ started:
 
 along:
 	VMOVUPS          (R11), Z9
+	PREFETCHT0       1024(R11)
 	VFMADD231PS.BCST (R9), Z9, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z9, Z1
 	VFMADD231PS.BCST (R9)(AX*2), Z9, Z2
@@ -4559,7 +4584,7 @@ store_done:
 	RET
 
 // func gemmAVX512_9x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_9x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -4677,6 +4702,8 @@ started:
 along:
 	VMOVUPS      (R11), Z18
 	VMOVUPS      64(R11), Z19
+	PREFETCHT0   1024(R11)
+	PREFETCHT0   1088(R11)
 	VBROADCASTSS (R9), Z20
 	VFMADD231PS  Z20, Z18, Z0
 	VFMADD231PS  Z20, Z19, Z1
@@ -4859,7 +4886,7 @@ store_done:
 	RET
 
 // func gemmAVX512_10x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_10x1(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -4944,6 +4971,7 @@ started:
 
 along:
 	VMOVUPS          (R11), Z10
+	PREFETCHT0       1024(R11)
 	VFMADD231PS.BCST (R9), Z10, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z10, Z1
 	VFMADD231PS.BCST (R9)(AX*2), Z10, Z2
@@ -5061,7 +5089,7 @@ store_done:
 	RET
 
 // func gemmAVX512_10x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_10x2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -5187,6 +5215,8 @@ started:
 along:
 	VMOVUPS      (R11), Z20
 	VMOVUPS      64(R11), Z21
+	PREFETCHT0   1024(R11)
+	PREFETCHT0   1088(R11)
 	VBROADCASTSS (R9), Z22
 	VFMADD231PS  Z22, Z20, Z0
 	VFMADD231PS  Z22, Z21, Z1
@@ -5384,7 +5414,7 @@ store_done:
 	RET
 
 // func gemmAVX512_11x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_11x1(SB), NOSPLIT, $8-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -5477,6 +5507,7 @@ started:
 
 along:
 	VMOVUPS          (R12), Z11
+	PREFETCHT0       1024(R12)
 	VFMADD231PS.BCST (R9), Z11, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z11, Z1
 	VFMADD231PS.BCST (R9)(AX*2), Z11, Z2
@@ -5606,7 +5637,7 @@ store_done:
 	RET
 
 // func gemmAVX512_11x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_11x2(SB), NOSPLIT, $8-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -5744,6 +5775,8 @@ started:
 along:
 	VMOVUPS      (R12), Z22
 	VMOVUPS      64(R12), Z23
+	PREFETCHT0   1024(R12)
+	PREFETCHT0   1088(R12)
 	VBROADCASTSS (R9), Z24
 	VFMADD231PS  Z24, Z22, Z0
 	VFMADD231PS  Z24, Z23, Z1
@@ -5961,7 +5994,7 @@ store_done:
 	RET
 
 // func gemmAVX512_12x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_12x1(SB), NOSPLIT, $8-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -6058,6 +6091,7 @@ started:
 
 along:
 	VMOVUPS          (R12), Z12
+	PREFETCHT0       1024(R12)
 	VFMADD231PS.BCST (R9), Z12, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z12, Z1
 	VFMADD231PS.BCST (R9)(AX*2), Z12, Z2
@@ -6194,7 +6228,7 @@ store_done:
 	RET
 
 // func gemmAVX512_12x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_12x2(SB), NOSPLIT, $8-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -6340,6 +6374,8 @@ started:
 along:
 	VMOVUPS      (R12), Z24
 	VMOVUPS      64(R12), Z25
+	PREFETCHT0   1024(R12)
+	PREFETCHT0   1088(R12)
 	VBROADCASTSS (R9), Z26
 	VFMADD231PS  Z26, Z24, Z0
 	VFMADD231PS  Z26, Z25, Z1
@@ -6572,7 +6608,7 @@ store_done:
 	RET
 
 // func gemmAVX512_13x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_13x1(SB), NOSPLIT, $8-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -6673,6 +6709,7 @@ started:
 
 along:
 	VMOVUPS          (R12), Z13
+	PREFETCHT0       1024(R12)
 	VFMADD231PS.BCST (R9), Z13, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z13, Z1
 	VFMADD231PS.BCST (R9)(AX*2), Z13, Z2
@@ -6816,7 +6853,7 @@ store_done:
 	RET
 
 // func gemmAVX512_13x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_13x2(SB), NOSPLIT, $8-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -6970,6 +7007,8 @@ started:
 along:
 	VMOVUPS      (R12), Z26
 	VMOVUPS      64(R12), Z27
+	PREFETCHT0   1024(R12)
+	PREFETCHT0   1088(R12)
 	VBROADCASTSS (R9), Z28
 	VFMADD231PS  Z28, Z26, Z0
 	VFMADD231PS  Z28, Z27, Z1
@@ -7217,7 +7256,7 @@ store_done:
 	RET
 
 // func gemmAVX512_14x1(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_14x1(SB), NOSPLIT, $8-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -7322,6 +7361,7 @@ started:
 
 along:
 	VMOVUPS          (R12), Z14
+	PREFETCHT0       1024(R12)
 	VFMADD231PS.BCST (R9), Z14, Z0
 	VFMADD231PS.BCST (R9)(AX*1), Z14, Z1
 	VFMADD231PS.BCST (R9)(AX*2), Z14, Z2
@@ -7472,7 +7512,7 @@ store_done:
 	RET
 
 // func gemmAVX512_14x2(tiles int, k int, a *float32, ar int, ak int, b *float32, bk int, c *float32, cr int, add int, mask *int32)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gemmAVX512_14x2(SB), NOSPLIT, $8-88
 	MOVQ a+16(FP), SI
 	MOVQ ar+24(FP), AX
@@ -7634,6 +7674,8 @@ started:
 along:
 	VMOVUPS      (R12), Z28
 	VMOVUPS      64(R12), Z29
+	PREFETCHT0   1024(R12)
+	PREFETCHT0   1088(R12)
 	VBROADCASTSS (R9), Z30
 	VFMADD231PS  Z30, Z28, Z0
 	VFMADD231PS  Z30, Z29, Z1

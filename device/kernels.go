@@ -34,6 +34,12 @@ type kernels struct {
 	// scaleOdd sets dst to w·src, made odd.
 	scaleOdd func(w float32, dst, src []float32)
 
+	// raise8 and raise1 sum up pixels of images, between and apart scale images; nil for none.
+	raise8, raise1 raiseKernel
+	between        func(n int, a, b *float32, step int, dst *float32, stepDst int)
+	apart          func(n int, a, b, c, d *float32, step int, dst *float32, stepDst int)
+	columns        *columnKernels // of batch norm; nil for none
+
 	gemm gemmKernels
 }
 

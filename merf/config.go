@@ -112,8 +112,7 @@ func (c Config) validateKernel(k *param.Checker) {
 		return
 	}
 	path := fmt.Sprintf("merf.Config.Kernel (%T)", c.kernel())
-	b := boundsOf(e)
-	b.rows = c.Schema.RowsPerPerson()
+	b := c.bounds(e)
 	k.OK(e.In() == c.Schema.Dim(), path, e.In(),
 		fmt.Sprintf("features of records of %d coordinates", c.Schema.Dim()))
 	k.OK(b.dim > 0 && b.dim <= maxSums/classesOf(c.Schema), path, b.dim,
@@ -161,8 +160,10 @@ func (c Config) features() (rff.Embedding, error) {
 	return c.kernel().Embedding(layout(c.Schema), c.Seed)
 }
 
-func boundsOf(e rff.Embedding) bounds {
-	return bounds{norm: e.NormBound(), change: e.ChangeBound(), dim: e.Dim()}
+// bounds are those of the features, and how many rows one person adds.
+func (c Config) bounds(e rff.Embedding) bounds {
+	return bounds{norm: e.NormBound(), change: e.ChangeBound(), dim: e.Dim(),
+		rows: c.Schema.RowsPerPerson()}
 }
 
 // stage is the release with the given noise multiplier: one of all records, or those of Batches.
@@ -177,7 +178,7 @@ func (c Config) stage(z float64) synth.Stage {
 }
 
 func (c Config) noise(e rff.Embedding) noise {
-	b := boundsOf(e)
+	b := c.bounds(e)
 	share := cmp.Or(c.CountShare, DefaultCountShare(b.dim))
 	return spread(c.Budget.Relation, b, classesOf(c.Schema), c.NoiseMultiplier, share)
 }

@@ -92,8 +92,9 @@ type training struct {
 	dx            device.Matrix
 	batch         rff.BatchEmbedding // nil if features are stored row by row
 	features      device.Matrix      // of the batch, then the derivative of the loss by them
-	mean, pull    device.Matrix      // one class's sum, and the pull on its records
+	mean, pull    device.Matrix      // one class's sum, and the pull on each class's records
 	means         []device.Matrix
+	own           []float32 // of each class, see aim
 	factors       []float32
 }
 
@@ -120,7 +121,8 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 	if t.batch == nil {
 		t.features = be.New(rows, e.Features())
 	}
-	t.mean, t.pull = be.New(1, e.Features()), be.New(1, e.Features())
+	t.mean, t.pull = be.New(1, e.Features()), be.New(e.Classes(), e.Features())
+	t.own = make([]float32, e.Classes())
 	for _, m := range t.target.means {
 		row := be.New(1, len(m))
 		be.Upload(row, m)
@@ -146,16 +148,26 @@ func (t *training) step(step int) {
 // deriveByRow sets dx to the derivative of the loss by the batch's records, through the features
 // of each.
 func (t *training) deriveByRow(x device.Matrix) {
-	t.e.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, t.features)
+	tracing, traces := t.e.features.(rff.RetracingEmbedding)
+	if traces {
+		tracing.Trace(t.be, x, t.features)
+	} else {
+		t.e.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, t.features)
+	}
 	for c := range t.means {
+		t.be.ColSums(nil, t.features.RowRange(c*t.each, (c+1)*t.each), 0, t.mean)
+		t.own[c] = t.aim(c, t.pull.RowRange(c, c+1))
+	}
+	if traces && tracing.Retrace(t.be, t.features, t.pull, t.each, t.dx) {
+		return // own·φ points along the features, whose norm is constant
+	}
+	for c, own := range t.own {
 		f := t.features.RowRange(c*t.each, (c+1)*t.each)
-		t.be.ColSums(nil, f, 0, t.mean)
-		own := t.aim(c)
 		for i := range t.factors {
 			t.factors[i] = own
 		}
 		t.be.ScaleRows(f, t.factors)
-		t.be.BiasApply(device.Identity, f, t.pull)
+		t.be.BiasApply(device.Identity, f, t.pull.RowRange(c, c+1))
 	}
 	t.e.features.Backward(t.be, x, t.features, t.dx)
 }
@@ -165,8 +177,9 @@ func (t *training) deriveByClass(x device.Matrix) {
 	for c := range t.means {
 		rows := x.RowRange(c*t.each, (c+1)*t.each)
 		t.batch.Sum(t.be, rows, t.mean)
-		own := t.aim(c)
-		t.batch.PullBack(t.be, rows, t.pull, own, t.dx.RowRange(c*t.each, (c+1)*t.each))
+		pull := t.pull.RowRange(c, c+1)
+		own := t.aim(c, pull)
+		t.batch.PullBack(t.be, rows, pull, own, t.dx.RowRange(c*t.each, (c+1)*t.each))
 	}
 }
 
@@ -182,12 +195,12 @@ func (t *training) deriveByClass(x device.Matrix) {
 // whose derivative by φᵢ is 2w/B·( (Σ φⱼ − φᵢ)/(B−1) − μ ).
 //
 // Source: Gretton et al. 2012, Lemma 6 (the unbiased statistic).
-func (t *training) aim(class int) (own float32) {
+func (t *training) aim(class int, pull device.Matrix) (own float32) {
 	b := float32(t.each)
 	scale := 2 * t.target.weight[class] / b
-	t.be.Fill(t.pull, 0)
-	t.be.Axpy(scale/(b-1), t.mean, t.pull)
-	t.be.Axpy(-scale, t.means[class], t.pull)
+	t.be.Fill(pull, 0)
+	t.be.Axpy(scale/(b-1), t.mean, pull)
+	t.be.Axpy(-scale, t.means[class], pull)
 	return -scale / (b - 1)
 }
 

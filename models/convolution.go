@@ -45,18 +45,24 @@ func (u *convUnit) places(m device.Matrix) device.Matrix {
 }
 
 func (u *convUnit) forward(w *walk, _ int, x, y device.Matrix) {
+	if !convolve(u.be, u.window, false, x, u.weight, u.places(y)) {
+		u.lowerForward(w, x, y)
+	}
+	u.be.BiasApply(u.f, u.places(y), u.bias)
+}
+
+func (u *convUnit) lowerForward(w *walk, x, y device.Matrix) {
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
 		hi = chunkEnd(u.window, lo, x.Rows)
 		patches := w.patches(u.window, hi-lo)
 		u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))
 		u.be.Gemm(false, false, 1, patches, u.weight, 0, u.places(y.RowRange(lo, hi)))
 	}
-	u.be.BiasApply(u.f, u.places(y), u.bias)
 }
 
 func (u *convUnit) backward(w *walk, _ int, x, y, delta, dx device.Matrix) {
 	u.be.Gradient(u.f, delta, y)
-	if dx.Rows == 0 {
+	if dx.Rows == 0 || spread(u.be, u.window, true, u.places(delta), u.weight, dx) {
 		return
 	}
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
@@ -85,13 +91,35 @@ func (u *convUnit) addNorms(w *walk, x, delta device.Matrix, dst []float64) {
 func (u *convUnit) addSum(w *walk, _ int, x, delta device.Matrix, weights []float32,
 	blocks []device.Matrix) {
 	scaled := w.scaled(delta, weights)
+	u.be.ColSums(nil, u.places(scaled), 1, blocks[1])
+	if addConvolved(u.be, u.window, false, x, u.places(scaled), blocks[0]) {
+		return
+	}
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
 		hi = chunkEnd(u.window, lo, x.Rows)
 		patches := w.patches(u.window, hi-lo)
 		u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))
 		u.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, blocks[0])
 	}
-	u.be.ColSums(nil, u.places(scaled), 1, blocks[1])
+}
+
+// convolve, spread and addConvolved are the methods of a [device.Convolver], if the backend is one.
+func convolve(be device.Backend, w device.Window, transW bool, src, weights,
+	dst device.Matrix) bool {
+	c, ok := be.(device.Convolver)
+	return ok && c.Convolve(w, transW, src, weights, dst)
+}
+
+func spread(be device.Backend, w device.Window, transW bool, src, weights,
+	dst device.Matrix) bool {
+	c, ok := be.(device.Convolver)
+	return ok && c.Spread(w, transW, src, weights, dst)
+}
+
+func addConvolved(be device.Backend, w device.Window, transposed bool, images, m,
+	dst device.Matrix) bool {
+	c, ok := be.(device.Convolver)
+	return ok && c.AddConvolved(w, transposed, images, m, dst)
 }
 
 // transposedUnit is a transposed convolution: every pixel of x paints a patch, weighted, into a
@@ -132,18 +160,24 @@ func (u *transposedUnit) pixels(m device.Matrix) device.Matrix {
 }
 
 func (u *transposedUnit) forward(w *walk, _ int, x, y device.Matrix) {
+	if !spread(u.be, u.window, false, u.places(x), u.weight, y) {
+		u.lowerForward(w, x, y)
+	}
+	u.be.BiasApply(u.f, u.pixels(y), u.bias)
+}
+
+func (u *transposedUnit) lowerForward(w *walk, x, y device.Matrix) {
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
 		hi = chunkEnd(u.window, lo, x.Rows)
 		patches := w.patches(u.window, hi-lo)
 		u.be.Gemm(false, false, 1, u.places(x.RowRange(lo, hi)), u.weight, 0, patches)
 		u.be.Col2Im(u.window, y.RowRange(lo, hi), patches)
 	}
-	u.be.BiasApply(u.f, u.pixels(y), u.bias)
 }
 
 func (u *transposedUnit) backward(w *walk, _ int, x, y, delta, dx device.Matrix) {
 	u.be.Gradient(u.f, delta, y)
-	if dx.Rows == 0 {
+	if dx.Rows == 0 || convolve(u.be, u.window, true, delta, u.weight, u.places(dx)) {
 		return
 	}
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
@@ -182,13 +216,16 @@ func (u *transposedUnit) addBiasNorms(w *walk, delta device.Matrix, dst []float6
 func (u *transposedUnit) addSum(w *walk, _ int, x, delta device.Matrix, weights []float32,
 	blocks []device.Matrix) {
 	scaled := w.scaled(delta, weights)
+	u.be.ColSums(nil, u.pixels(scaled), 1, blocks[1])
+	if addConvolved(u.be, u.window, true, scaled, u.places(x), blocks[0]) {
+		return
+	}
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
 		hi = chunkEnd(u.window, lo, x.Rows)
 		patches := w.patches(u.window, hi-lo)
 		u.be.Im2Col(u.window, patches, scaled.RowRange(lo, hi))
 		u.be.Gemm(true, false, 1, u.places(x.RowRange(lo, hi)), patches, 1, blocks[0])
 	}
-	u.be.ColSums(nil, u.pixels(scaled), 1, blocks[1])
 }
 
 func addTo(dst, x []float64) {

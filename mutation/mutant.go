@@ -98,7 +98,7 @@ func (p place) parses(m mutant) error {
 }
 
 // readTree reads every source of the module at root, and of the modules in its folders
-// connect and cmd.
+// connect and cmd, and beam.
 // Other nested modules, test data, hidden folders and this program are no part of it.
 func readTree(root string) (tree, error) {
 	t := tree{}
@@ -130,7 +130,7 @@ func readTree(root string) (tree, error) {
 func skipped(dir, base string) bool {
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))
 	parent := filepath.Base(filepath.Dir(dir))
-	nested := err == nil && parent != "connect" && parent != "cmd"
+	nested := err == nil && parent != "connect" && parent != "cmd" && base != "beam"
 	return strings.HasPrefix(base, ".") || base == "testdata" || nested
 }
 

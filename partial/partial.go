@@ -3,6 +3,7 @@ package partial
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
@@ -86,14 +87,18 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if data != nil && records.Failed(data) {
 		return records.ErrData
 	}
-	if data == nil || !data.Schema().Equal(a.schema) {
+	if data == nil {
 		return ErrSchema
+	}
+	if !data.Schema().Equal(a.schema) {
+		return fmt.Errorf("%w: %s", ErrSchema, records.Difference(data.Schema(), a.schema))
 	}
 	if err := records.CheckPersons("partial.Add", data, a.schema); err != nil {
 		return err
 	}
 	a.note(unitsOf(data))
 	a.unnamed = true
+	a.broken = true // also where it panics
 	err := a.counter.Add(ctx, data)
 	if records.Failed(data) {
 		err = records.ErrData
@@ -105,12 +110,15 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 // Merge adds another shard's sums, which must be of an equal pass, and empties the shard: its
 // records are counted here now. Shards that are counted already change nothing.
 //
-// Errors: *param.Error for sums of another pass, ones whose Add has failed, and ones of which some
-// shards are counted here and others are not.
+// Errors: *param.Error for sums of another pass or on another grid, ones whose Add has failed, and
+// ones of which some shards are counted here and others are not.
 func (a *Partial) Merge(other *Partial) error {
 	if !a.made() || other == a || !other.Of(a.pass) || other.hidden == a.hidden {
 		return param.New("partial.Merge", redacted,
 			"another partial sum of an equal plan, each of whose Add has succeeded")
+	}
+	if !slices.Equal(grids(a.sums()), grids(other.sums())) {
+		return onAnotherGrid("partial.Merge")
 	}
 	t, err := a.label.merge(&other.label)
 	if err != nil {

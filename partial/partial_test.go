@@ -249,6 +249,13 @@ func TestSealedSumsAreBound(t *testing.T) {
 	if _, err := empty(p).Open(mechanism.NewKey(), good); !errors.Is(err, mechanism.ErrSealed) {
 		t.Errorf("another key: %v", err)
 	}
+	coarse := partial.New(p, schema, adder{mechanism.NewFixedSum(dim, 0x1p-19)}, false)
+	if o, err := coarse.Open(k, good); !errors.As(err, &wrong) {
+		t.Errorf("the same whole numbers of another grid: %v, which are %v", err, values(t, o))
+	}
+	if err := coarse.Merge(of(t, p, 1)); !errors.As(err, &wrong) {
+		t.Errorf("sums on another grid are merged: %v", err)
+	}
 	for i := range good {
 		bad := slices.Clone(good)
 		bad[i] ^= 1
@@ -421,4 +428,33 @@ func FuzzOpen(f *testing.F) {
 			t.Error("sums of no shard")
 		}
 	})
+}
+
+// fragile is a counter that panics after some of the records.
+type fragile struct{ adder }
+
+func (f fragile) Add(ctx context.Context, data records.Data) error {
+	half := data.(*records.Table).Slice(0, data.Len()/2)
+	if err := f.adder.Add(ctx, half); err != nil {
+		return err
+	}
+	panic("a feature map that panics")
+}
+
+// TestSumsThatPanicked hold some of the records and are of no use: a second try would count those
+// twice.
+func TestSumsThatPanicked(t *testing.T) {
+	p := pass(t, "sums")
+	s := partial.New(p, schema, fragile{adder{mechanism.NewFixedSum(dim, 0x1p-20)}}, false)
+	func() {
+		defer func() { _ = recover() }()
+		_ = s.Add(t.Context(), rows(t, 1, 10))
+	}()
+	var wrong *param.Error
+	if err := s.Add(t.Context(), rows(t, 1, 10)); !errors.As(err, &wrong) {
+		t.Errorf("records are added again: %v", err)
+	}
+	if err := empty(p).Merge(s); !errors.As(err, &wrong) {
+		t.Errorf("half of the records are merged: %v", err)
+	}
 }

@@ -27,6 +27,8 @@ type header struct {
 	Parts   []int    `json:"parts,omitempty"`
 	Of      int      `json:"of,omitempty"`
 	Real    bool     `json:"real,omitempty"`
+	// Steps are the grids of the sums: what a unit of each is worth.
+	Steps []float64 `json:"steps"`
 }
 
 // Seal encrypts the sums under a key of the pipeline, as those of the named shard. Sums that were
@@ -76,7 +78,8 @@ func (a *state) named(name string) error {
 // header is everything before the sums.
 func (a *state) header(k mechanism.Key, s Shard) ([]byte, error) {
 	h := header{Key: k.ID(), Pass: a.pass.String(), Shards: a.shards, Attempt: s.Attempt, Unit: a.who,
-		Of: a.parts.of, Parts: slices.Sorted(maps.Keys(a.parts.held)), Real: a.real}
+		Of: a.parts.of, Parts: slices.Sorted(maps.Keys(a.parts.held)), Real: a.real,
+		Steps: grids(a.sums())}
 	text, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
@@ -85,11 +88,27 @@ func (a *state) header(k mechanism.Key, s Shard) ([]byte, error) {
 	return append(about, text...), nil
 }
 
+// grids are what a whole number in each of some sums stands for. They follow from the noise, which
+// another version or another kind of machine could work out with a different last digit.
+func grids(sums []*mechanism.FixedSum) []float64 {
+	list := make([]float64, len(sums))
+	for i, s := range sums {
+		list[i] = s.Grid()
+	}
+	return list
+}
+
+func onAnotherGrid(path string) error {
+	return param.New(path, "sums on another grid",
+		"sums by the same version on the same kind of machine")
+}
+
 // Open returns sums that were sealed, of the same pass as these, which may be empty and stay as
 // they are.
 //
 // Errors: mechanism.ErrSealed for bytes that are no sealed sums, that were changed, or that another
-// key sealed; *param.Error for sums of another pass, which another plan's are.
+// key sealed; *param.Error for sums of another pass, which another plan's are, and for sums on
+// another grid.
 func (a *Partial) Open(k mechanism.Key, sealed []byte) (*Partial, error) {
 	if !a.made() {
 		return nil, refused("partial.Open")
@@ -104,6 +123,9 @@ func (a *Partial) Open(k mechanism.Key, sealed []byte) (*Partial, error) {
 	if h.Pass != a.pass.String() {
 		return nil, param.New("partial.Open.sealed", "sums of another plan or pass",
 			"sums of the pass "+a.pass.String())
+	}
+	if !slices.Equal(h.Steps, grids(a.sums())) {
+		return nil, onAnotherGrid("partial.Open.sealed")
 	}
 	o := &state{pass: a.pass, schema: a.schema, closed: true}
 	if o.label, err = h.label(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -70,8 +71,13 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 	}
 	for i, name := range c.columns {
 		at := slices.IndexFunc(m.columns, func(o Column) bool { return o.name == name })
-		if at < 0 || slices.Contains(c.columns[:i], name) || m.columns[at].kind == IdentifierColumn {
-			return r, wrong(quotedName(name), "columns of the table, each once, that are no identifiers")
+		switch {
+		case at < 0:
+			return r, wrong(quotedName(name), "one of the columns "+m.names())
+		case slices.Contains(c.columns[:i], name):
+			return r, wrong(quotedName(name)+" twice", "each column once")
+		case m.columns[at].kind == IdentifierColumn:
+			return r, wrong(quotedName(name), "a column that is not an identifier")
 		}
 		r.at = append(r.at, at)
 	}
@@ -91,19 +97,33 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 	case withinConstraint:
 		if !r.bounds(m) {
 			return r, wrong(fmt.Sprintf("[%s, %s]", c.lo, c.hi),
-				"bounds of numbers, times or ordered levels that a value of the column lies between")
+				fmt.Sprintf("an ordered column with values between the bounds; the column is %.200v",
+					m.columns[r.at[0]]))
 		}
 	case ascendingConstraint, strictlyConstraint:
 		for _, at := range r.at[1:] {
 			if !comparable(m, r.at[0], at) {
-				return r, wrong(c.columns, "columns all of numbers, of moments, of lengths of time, or of "+
-					"the same ordered levels")
+				return r, wrong(fmt.Sprintf("%.200v and %.200v", m.columns[r.at[0]], m.columns[at]),
+					"numbers, or datetimes, or durations, or the same ordered levels")
 			}
 		}
 	case onlyConstraint, combinationConstraint, determinesConstraint:
 		return r, r.table(m, wrong)
 	}
 	return r, nil
+}
+
+// names lists the columns, the first of many.
+func (m *mixed) names() string {
+	const most = 20
+	var list []string
+	for _, c := range m.columns[:min(len(m.columns), most)] {
+		list = append(list, string(quotedName(c.name)))
+	}
+	if more := len(m.columns) - most; more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
 }
 
 // ordered reports whether the values of a column have an order that bounds can be of.
@@ -210,14 +230,14 @@ func (r *rule) table(m *mixed, wrong func(any, string) error) error {
 	for i, row := range r.Constraint.rows {
 		if len(row) != len(r.at) {
 			return wrong(fmt.Sprintf("row %d of %d values", i, len(row)),
-				fmt.Sprintf("%d, one a column", len(r.at)))
+				fmt.Sprintf("%d, one for each of %q", len(r.at), r.columns))
 		}
 		values := make(tokens, len(row))
 		for k, text := range row {
 			v, ok := m.token(r.at[k], lookups[k], text)
 			if !ok {
 				return wrong(fmt.Sprintf("row %d: %.40q", i, text),
-					fmt.Sprintf("a value of column %q", r.columns[k]))
+					fmt.Sprintf("a value of the column %.200v", m.columns[r.at[k]]))
 			}
 			values[k] = v
 		}

@@ -216,38 +216,6 @@ func (c *csvRows) classOf(text []byte) int32 {
 	return -1
 }
 
-// number32 is the number that a text spells, infinite for one too large, or not a number.
-func number32(text []byte) float32 {
-	if !maybeNumber(text) {
-		return float32(math.NaN())
-	}
-	v, err := strconv.ParseFloat(string(text), 32)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return float32(math.NaN())
-	}
-	return float32(v)
-}
-
-// maybeNumber rules out most texts that are no number, without the error that strconv makes for
-// each: a file of them would take many times its size.
-func maybeNumber(text []byte) bool {
-	digits := false
-	for i, c := range text {
-		switch {
-		case c >= '0' && c <= '9':
-			digits = true
-		case c == '+' || c == '-' || c == '.' || c == '_':
-		case !digits && i <= 1 && (c|0x20 == 'i' || c|0x20 == 'n'): // an infinity, or not a number
-			return true
-		case !digits:
-			return false
-		case !strings.ContainsRune("abcdefpxABCDEFPX", rune(c)):
-			return false
-		}
-	}
-	return digits
-}
-
 // named reports whether a line names columns rather than holding a record.
 func (c *csvRows) named(fields [][]byte) bool {
 	for j, field := range fields {

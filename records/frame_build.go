@@ -218,16 +218,6 @@ func (b *FrameBuilder) appendText(j int, text string) {
 	}
 }
 
-// parseNumber is total: a number too large for a float64 is infinite, and what
-// is no number is unreadable.
-func parseNumber(text string) float64 {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil && !math.IsInf(v, 0) {
-		return unreadable
-	}
-	return v
-}
-
 func (b *FrameBuilder) appendBool(j int, v bool) {
 	number, code := 0.0, uint16(0)
 	if v {
@@ -262,12 +252,4 @@ func (b *FrameBuilder) appendInt(j int, v float64, text string) {
 		return
 	}
 	b.appendText(j, text)
-}
-
-// number64 is parseNumber for a field of a file.
-func number64(text []byte) float64 {
-	if !maybeNumber(text) {
-		return unreadable
-	}
-	return parseNumber(string(text))
 }

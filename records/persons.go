@@ -184,8 +184,9 @@ func (s Shares) Of(row int) float64 {
 // appendShares cuts 1 into n parts, as equal as multiples of ShareStep can be.
 func appendShares(dst Shares, n int) Shares {
 	const units = 1 / ShareStep
+	upTo := func(i int) int64 { return units * int64(i) / int64(n) } // also where int has 32 bits
 	for i := range n {
-		dst = append(dst, float32(units*(i+1)/n-units*i/n)*ShareStep)
+		dst = append(dst, float32(upTo(i+1)-upTo(i))*ShareStep)
 	}
 	return dst
 }

@@ -15,6 +15,20 @@ type placement struct {
 
 	mu   sync.Mutex
 	free []device.Matrix
+
+	packing           sync.Once
+	forward, backward *device.Packed // freq and its transpose, nil where there is nothing to gain
+}
+
+// packed returns the frequencies as small products find them fastest, for the way to features and
+// the way back. They are laid out once, when training first asks for them.
+func (p *placement) packed() (forward, backward *device.Packed) {
+	p.packing.Do(func() {
+		if be, ok := p.be.(device.Packer); ok {
+			p.forward, p.backward = be.Pack(false, p.freq), be.Pack(true, p.freq)
+		}
+	})
+	return p.forward, p.backward
 }
 
 const (

@@ -580,8 +580,11 @@ func (j *fileJournal) Trim(ctx context.Context, before uint64) error {
 	})
 }
 
-// Place implements accountant.Journal.
-func (j *fileJournal) Place() string { return "file " + filepath.Dir(j.path) }
+// Place implements accountant.Journal. It names the folder of the store and not the path to it:
+// guarantees are published, and a path tells of the machine. The ledger's ID identifies it.
+func (j *fileJournal) Place() string {
+	return fmt.Sprintf("the folder %q", filepath.Base(filepath.Dir(filepath.Dir(j.path))))
+}
 
 // Close implements accountant.Journal.
 func (j *fileJournal) Close() error {

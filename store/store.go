@@ -60,7 +60,10 @@ func (s *Store) Create(ctx context.Context, name string, terms accountant.Terms,
 	if terms.Name == "" {
 		terms.Name = name
 	}
-	if err := errors.Join(accountant.ValidateName(name), terms.Validate()); err != nil {
+	if err := accountant.ValidateName(name); err != nil {
+		return nil, err
+	}
+	if err := terms.Validate(); err != nil {
 		return nil, err
 	}
 	if terms.Name != name {
@@ -103,12 +106,15 @@ func (s *Store) open(ctx context.Context, name string, mode Mode,
 	}
 	j, err := s.backend.Journal(ctx, name, mode)
 	if err != nil {
+		if errors.Is(err, ErrNotFound) {
+			return nil, fmt.Errorf("%w: %q", err, name)
+		}
 		return nil, fmt.Errorf("store: %s: %w", name, err)
 	}
 	l, err := accountant.OpenLedger(ctx, j, opts...)
 	switch {
 	case errors.Is(err, accountant.ErrEmpty):
-		err = fmt.Errorf("%w: %s", ErrNotFound, name)
+		err = fmt.Errorf("%w: %q", ErrNotFound, name)
 	case err == nil && l.Name() != name:
 		err = fmt.Errorf("store: %s: %w: the journal is that of %q", name, accountant.ErrDamaged,
 			l.Name())

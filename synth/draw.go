@@ -57,16 +57,16 @@ func drawOf(opts []DrawOption) Draw {
 // check returns an error for draws that the generator does not support.
 func (g *Generator) check(n int, d Draw) error {
 	var k param.Checker
-	k.OK(n >= 0, "synth.Sample.n", n, "a number of records, zero or more")
+	k.OK(n >= 0, "privgen.Generator.Sample.n", n, "a number of records, zero or more")
 	clusters := g.Clusters()
-	k.OK(d.Cluster >= -1 && d.Cluster < clusters, "synth.FromCluster", d.Cluster,
+	k.OK(d.Cluster >= -1 && d.Cluster < clusters, "privgen.FromCluster", d.Cluster,
 		fmt.Sprintf("a cluster in [0, %d), or -1 for all", clusters))
 	classes := g.Schema().Classes()
 	want := "-1: the generator does not model labels"
 	if classes > 0 {
 		want = fmt.Sprintf("a class in [0, %d), or -1 for all", classes)
 	}
-	k.OK(d.Effort >= 0, "synth.Effort", d.Effort, "a number of records, or 0 for 1000")
-	k.OK(d.Class >= -1 && d.Class < classes, "synth.OfClass", d.Class, want)
+	k.OK(d.Effort >= 0, "privgen.Effort", d.Effort, "a number of records, or 0 for 1000")
+	k.OK(d.Class >= -1 && d.Class < classes, "privgen.OfClass", d.Class, want)
 	return k.Err()
 }

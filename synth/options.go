@@ -79,10 +79,10 @@ func collect(opts []Option) (options, error) {
 		o.backend = device.CPU()
 	}
 	var k param.Checker
-	k.OK(o.preview == nil || o.previewEvery > 0, "synth.OnPreview.every", o.previewEvery,
+	k.OK(o.preview == nil || o.previewEvery > 0, "privgen.OnPreview.every", o.previewEvery,
 		"a positive number of steps")
 	taken := strings.HasSuffix(o.checkpoint, ".tmp") || strings.HasSuffix(o.checkpoint, ".lock")
-	k.OK(!o.keeps || o.checkpoint != "" && !taken, "synth.Checkpoint.path", o.checkpoint,
+	k.OK(!o.keeps || o.checkpoint != "" && !taken, "privgen.Checkpoint.path", o.checkpoint,
 		"the path of a file whose name does not end in .tmp or .lock, which are reserved for files next to checkpoints")
 	return o, k.Err()
 }

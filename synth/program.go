@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/wrap"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -163,7 +164,7 @@ func (p *Program) String() string {
 		fmt.Fprintf(&b, "  %s\n", note)
 	}
 	fmt.Fprintf(&b, "  together  ε = %.4g", p.total.Upper)
-	return b.String()
+	return wrap.Lines(b.String(), "")
 }
 
 // planVersion is written into every plan; a reader refuses versions it does not know.

@@ -110,7 +110,7 @@ func (r *Run) judge(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", p.system, ErrData)
 		}
 		if !data.Schema().Equal(p.schema) {
-			return fmt.Errorf("%s: %w", p.system, ErrSchema)
+			return fmt.Errorf("%s: %w: %s", p.system, ErrSchema, records.Difference(data.Schema(), p.schema))
 		}
 		if err := records.CheckPersons(p.system+".Fit.data", data, p.schema); err != nil {
 			return err
@@ -138,11 +138,11 @@ func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 		return nil, err
 	}
 	if o.keeps {
-		return nil, param.New("synth.Checkpoint", o.checkpoint,
+		return nil, param.New("privgen.Checkpoint", o.checkpoint,
 			"none: this run makes no private releases")
 	}
 	if o.preview != nil {
-		return nil, param.New("synth.OnPreview", "a function", "none: this run has no private steps")
+		return nil, param.New("privgen.OnPreview", "a function", "none: this run has no private steps")
 	}
 	return &Run{Backend: o.backend, options: o, epsilon: g.Epsilon, start: time.Now()}, nil
 }

@@ -150,7 +150,12 @@ func (list Systems) find(name string) (System, error) {
 			return s, nil
 		}
 	}
-	return System{}, fmt.Errorf("%w: written by an unknown system %.40q", ErrFormat, name)
+	var known []string
+	for _, s := range list {
+		known = append(known, s.Name)
+	}
+	return System{}, fmt.Errorf("%w: written by an unknown system %.40q: want one of %q", ErrFormat,
+		name, known)
 }
 
 // LoadFile reads a generator from a file.

@@ -141,8 +141,11 @@ func entrants(files []string) (list []entrant, err error) {
 			return nil, usagef("%s: another plan is called %q too: want file names that differ", file,
 				e.name)
 		}
-		if seen[e.name] = true; !e.plan.Schema().Equal(list0(list, e).plan.Schema()) {
-			return nil, inputf("%s: its schema is not that of %s", file, files[0])
+		seen[e.name] = true
+		s, first := e.plan.Schema(), list0(list, e).plan.Schema()
+		if !s.Equal(first) || s.RowsPerPerson() != first.RowsPerPerson() {
+			return nil, inputf("%s: its schema, or its number of rows a person, is not that of %s", file,
+				files[0])
 		}
 		list = append(list, e)
 	}

@@ -127,7 +127,7 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 		}
 	}
 	j.warnStrays(data)
-	ledger, err := j.where.use(j.app, ctx, accountant.Terms{Budget: j.budget})
+	ledger, err := j.where.use(j.app, ctx, termsFor(j.budget, wide))
 	if err != nil {
 		return err
 	}

@@ -120,9 +120,12 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 }
 
 // termsOf are those of a ledger for one plan.
-func termsOf(p privgen.Plan) accountant.Terms {
-	terms := accountant.Terms{Budget: p.Budget()}
-	if p.Schema().RowsPerPerson() > 0 {
+func termsOf(p privgen.Plan) accountant.Terms { return termsFor(p.Budget(), p.Schema()) }
+
+// termsFor are those of a ledger for records of a schema, or persons.
+func termsFor(b accountant.Budget, s records.Schema) accountant.Terms {
+	terms := accountant.Terms{Budget: b}
+	if s.RowsPerPerson() > 0 {
 		terms.Unit = records.UnitUser
 	}
 	return terms

@@ -219,4 +219,7 @@ func TestPersonsOfSeveralRows(t *testing.T) {
 		t.Errorf("the guarantee is for %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
 	}
 	s.run(0, "sample", "people.gen", "-n", "10")
+	s.run(0, "plan", "schema.json", "--records", "3000", "-o", "rows.json")
+	s.oneLine(s.run(exitInput, "compare", "visits.csv", "plan.json", "rows.json", "--ledger", "people",
+		"--person", "who", "-o", "out"), "rows a person")
 }

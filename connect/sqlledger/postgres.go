@@ -24,8 +24,8 @@ func PostgreSQL(address string) (*Backend, error) {
 	if err != nil { // which may quote the password
 		return nil, param.New("sqlledger.PostgreSQL.address", "what was given", want)
 	}
-	place := fmt.Sprintf("PostgreSQL %s:%d/%s", config.Host, config.Port, config.Database)
-	d := postgres(place)
+	// guarantees are published: they say nothing of the host
+	d := postgres(fmt.Sprintf("the PostgreSQL database %q", config.Database))
 	d.openWrite = func(bool) (*database, error) {
 		return openPostgres(stdlib.OpenDB(*config)), nil
 	}

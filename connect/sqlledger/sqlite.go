@@ -29,7 +29,7 @@ func SQLite(path string) *Backend {
 		path = abs
 	}
 	return newBackend(&dialect{
-		place:      "SQLite " + path,
+		place:      fmt.Sprintf("the SQLite file %q", filepath.Base(path)),
 		mark:       "?",
 		migrations: sqliteMigrations,
 		exists:     `SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'privgen_schema'`,

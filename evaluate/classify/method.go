@@ -3,6 +3,8 @@ package classify
 import (
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -65,8 +67,14 @@ func fitDesign(l learner, x *design) (*Classifier, error) {
 	return NewClassifier(l.Name(), x.schema, scorer), nil
 }
 
-// Classifier names the class of records. It is safe for concurrent use.
-type Classifier struct {
+// Classifier names the class of records. It is safe for concurrent use. It prints as its name, since
+// it may have learnt from real records.
+type Classifier struct{ *hiddenClassifier }
+
+// hiddenClassifier keeps what was learnt two references away: see hiddenSet.
+type hiddenClassifier struct{ *learnt }
+
+type learnt struct {
 	scorer Scorer
 	schema records.Schema
 	name   string
@@ -74,7 +82,23 @@ type Classifier struct {
 
 // NewClassifier returns a classifier of records of a schema by a user-defined scorer.
 func NewClassifier(name string, s records.Schema, by Scorer) *Classifier {
-	return &Classifier{scorer: by, schema: s, name: name}
+	return &Classifier{&hiddenClassifier{&learnt{scorer: by, schema: s, name: name}}}
+}
+
+// Format writes the classifier's name for every verb.
+func (c Classifier) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.text()) }
+
+// LogValue is the classifier's name.
+func (c Classifier) LogValue() slog.Value { return slog.StringValue(c.text()) }
+
+// MarshalText writes the classifier's name.
+func (c Classifier) MarshalText() ([]byte, error) { return []byte(c.text()), nil }
+
+func (c Classifier) text() string {
+	if c.hiddenClassifier == nil {
+		return "no classifier"
+	}
+	return c.name
 }
 
 // Name says what kind of classifier it is.

@@ -1,6 +1,9 @@
 package itemsets
 
 import (
+	"fmt"
+	"io"
+	"log/slog"
 	"math/bits"
 	"slices"
 
@@ -14,8 +17,15 @@ import (
 // Index answers counting queries over binary records: for every item it holds
 // the records that have it, in blocks of 65,536 records, each as a bitmap where they are many
 // and as a list of 16-bit numbers where they are few (the containers of Chambi et al.'s
-// roaring bitmaps, 2016). It is safe for concurrent use.
-type Index struct {
+// roaring bitmaps, 2016). It is safe for concurrent use. It prints as "[private]", since the
+// records may be real ones.
+type Index struct{ *hiddenIndex }
+
+// hiddenIndex keeps records two references away, where package fmt does not follow from an
+// unexported field of another struct.
+type hiddenIndex struct{ *postingLists }
+
+type postingLists struct {
 	data     records.Data
 	records  int
 	items    int // of all records together
@@ -59,7 +69,8 @@ func NewIndex(d records.Data) (*Index, error) {
 		return nil, param.New("itemsets.NewIndex", s, "binary records or sets")
 	}
 	d = recordset.InSchema(d)
-	x := &Index{data: d, records: d.Len(), postings: make([]posting, s.Dim())}
+	x := &Index{&hiddenIndex{&postingLists{data: d, records: d.Len(),
+		postings: make([]posting, s.Dim())}}}
 	blocks := make([]indexedBlock, (d.Len()+blockRows-1)/blockRows)
 	parallel.Workers(len(blocks), func() func(int) {
 		r := newBlockReader(d)
@@ -71,6 +82,17 @@ func NewIndex(d records.Data) (*Index, error) {
 	}
 	return x, nil
 }
+
+// Format writes "[private]" for every verb.
+func (Index) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// LogValue is "[private]".
+func (Index) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (Index) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+const redacted = "[private]"
 
 // join adds what one block holds.
 func (x *Index) join(b *indexedBlock) {

@@ -102,7 +102,7 @@ func (s Statistics) CompareIndexes(real, synthetic *Index) (Report, error) {
 }
 
 func checkPair(real, synthetic *Index) error {
-	if real == nil || synthetic == nil {
+	if real == nil || synthetic == nil || real.hiddenIndex == nil || synthetic.hiddenIndex == nil {
 		return param.New("evaluate index", nil, "an index, made by NewIndex")
 	}
 	if real.Universe() != synthetic.Universe() {

@@ -11,7 +11,15 @@ import (
 )
 
 // A Table is records by column. It prints as "[private]", since the records may be real ones.
-type Table struct{ columns []column }
+type Table struct{ *hiddenTable }
+
+// hiddenTable keeps records two references away, where package fmt does not follow from an
+// unexported field of another struct.
+type hiddenTable struct{ *tableColumns }
+
+type tableColumns struct{ columns []column }
+
+func newTable(columns ...column) *Table { return &Table{&hiddenTable{&tableColumns{columns}}} }
 
 // column is one column: numbers, or levels by their place.
 type column struct {
@@ -97,13 +105,10 @@ func eachBatch(d records.Data, rows []int32, each func(first int, b *device.Batc
 }
 
 func ofFrame(f *records.Frame) *Table {
-	t := &Table{}
+	t := newTable()
 	for j, c := range f.Schema().Columns() {
 		if c.Kind() == records.IdentifierColumn {
 			continue // a name says nothing about a record
-		}
-		if c.Kind() == records.IdentifierColumn {
-			continue // says nothing about the record
 		}
 		own := column{name: c.Name(), kind: c.Kind().String(), number: c.IsNumber(),
 			missing: c.HasMissing()}
@@ -132,7 +137,7 @@ func ofVectors(d records.Data, rows []int32) *Table {
 	if rows != nil {
 		n = len(rows)
 	}
-	t := &Table{columns: make([]column, s.Dim())}
+	t := newTable(make([]column, s.Dim())...)
 	for j := range t.columns {
 		c := column{name: fmt.Sprintf("coordinate %d", j), kind: s.Kind().String()}
 		if c.number = !s.IsBinary(); c.number {
@@ -167,7 +172,7 @@ func ofVectors(d records.Data, rows []int32) *Table {
 
 // Len is the number of records.
 func (t *Table) Len() int {
-	if t == nil || len(t.columns) == 0 {
+	if t == nil || t.hiddenTable == nil || len(t.columns) == 0 {
 		return 0
 	}
 	return t.columns[0].len()
@@ -176,6 +181,9 @@ func (t *Table) Len() int {
 // Columns are the names of the columns, in order.
 func (t *Table) Columns() []string {
 	var names []string
+	if t == nil || t.hiddenTable == nil {
+		return nil
+	}
 	for _, c := range t.columns {
 		names = append(names, c.name)
 	}
@@ -191,7 +199,7 @@ func (c column) len() int {
 
 // alike refuses tables of different columns.
 func alike(path string, a, b *Table) error {
-	if a == nil || b == nil {
+	if a == nil || b == nil || a.hiddenTable == nil || b.hiddenTable == nil {
 		return param.New(path, nil, "two tables, made by Read")
 	}
 	same := len(a.columns) == len(b.columns)

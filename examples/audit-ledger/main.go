@@ -1,6 +1,6 @@
 // Command audit-ledger prints the bill of a saved privacy ledger: what was promised, what it cost,
 // what the best attacker could do, and a program that recomputes the price with an independent
-// accountant. It draws the trade-off curve next to it.
+// accountant.
 //
 //	go run ./examples/audit-ledger              the ledger of an imaginary training run
 //	go run ./examples/audit-ledger ledger.json  one that accountant.Ledger wrote, as own-loop does
@@ -16,14 +16,10 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/examples/internal/program"
+	"github.com/seed7ba64551/privgen/internal/examples/program"
 	"github.com/seed7ba64551/privgen/store"
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
 )
 
 //go:embed ledger.json
@@ -32,17 +28,15 @@ var sample []byte
 func main() {
 	program.Main("audit-ledger", func(_ context.Context, args []string) error {
 		f := program.NewFlags("audit-ledger")
-		out := f.String("plot", filepath.Join("out", "tradeoff.png"),
-			"where to draw the trade-off curve; empty for nowhere")
 		folder := f.String("store", "", "the folder of a store, of which the ledger is named")
 		if err := f.Parse(args); err != nil {
 			return err
 		}
-		return run(*folder, f.Arg(0), *out)
+		return run(*folder, f.Arg(0))
 	})
 }
 
-func run(folder, name, picture string) error {
+func run(folder, name string) error {
 	ledger, err := open(folder, name)
 	if err != nil {
 		return err
@@ -54,7 +48,7 @@ func run(folder, name, picture string) error {
 			return err
 		}
 	}
-	if err := explain(ledger, picture); err != nil {
+	if err := explain(ledger); err != nil {
 		return err
 	}
 	script, err := ledger.DPAccountingScript()
@@ -98,53 +92,21 @@ func history(folder, name string) error {
 	return nil
 }
 
-// explain says what the numbers mean for one person, and draws them.
-func explain(ledger *accountant.Ledger, picture string) error {
+// explain says what the numbers mean for one person.
+func explain(ledger *accountant.Ledger) error {
 	event := ledger.Event()
 	attack, err := accountant.AttackBounds(event, ledger.Budget().Delta, ledger.Relation())
 	if err != nil {
 		return err
 	}
 	fmt.Printf("\nIn words\n  %s\n", attack)
-	if picture == "" {
-		return nil
-	}
-	curve, err := accountant.TradeOff(event, ledger.Relation())
+	points, err := accountant.TradeOff(event, ledger.Relation(), 0.001, 0.01, 0.1)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(picture), 0o755); err != nil {
-		return err
+	for _, p := range points {
+		fmt.Printf("  accusing %g of the others, an attack recognises at most %.3f of the members\n",
+			p.FalsePositive, p.TruePositive)
 	}
-	if err := draw(curve, picture); err != nil {
-		return err
-	}
-	fmt.Printf("  trade-off curve drawn to %s\n", picture)
 	return nil
-}
-
-func draw(curve []accountant.TradeOffPoint, path string) error {
-	p := plot.New()
-	p.Title.Text = "What the best attack can achieve"
-	p.X.Label.Text = "non-members accused"
-	p.Y.Label.Text = "members recognised (at most)"
-	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-	points := make(plotter.XYs, len(curve))
-	for i, c := range curve {
-		points[i] = plotter.XY{X: c.FalsePositive, Y: c.TruePositive}
-	}
-	bound, err := plotter.NewLine(points)
-	if err != nil {
-		return err
-	}
-	bound.Width = vg.Points(2)
-	chance, err := plotter.NewLine(plotter.XYs{{X: 0, Y: 0}, {X: 1, Y: 1}})
-	if err != nil {
-		return err
-	}
-	chance.Dashes = []vg.Length{vg.Points(4), vg.Points(4)}
-	p.Add(plotter.NewGrid(), chance, bound)
-	p.Legend.Add("guessing", chance)
-	p.Legend.Add("bound", bound)
-	return p.Save(5*vg.Inch, 5*vg.Inch, path)
 }

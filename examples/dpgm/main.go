@@ -1,15 +1,13 @@
-// Command dpgm learns a private mixture of generative networks from images and
-// samples it: the main job of this module, from records to a report.
+// Command dpgm learns clusters of black and white digits privately, with one network for each, and
+// draws synthetic digits from them. Everything but schema, budget and nominal size is chosen by the
+// library.
 //
-//	go run ./examples/dpgm                     on digits drawn by the program: 40 s of processor time
-//	go run ./examples/dpgm -n 60000 \
-//		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
-//		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
-//	go run ./examples/dpgm -compare      one network and mixtures at two budgets: six runs, minutes
+//	go run ./examples/dpgm                     on digits drawn by the program: half a minute
+//	go run ./examples/dpgm -nominal 60000 \
+//		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
-// It prints the bill before it reads a record, the guarantee and the quality
-// afterwards, and writes a picture (a row of real images, then one row a
-// cluster) and the generator.
+// It prints the price before it reads a record, the guarantee and the quality afterwards, and
+// writes a picture and the generator.
 package main
 
 import (
@@ -20,116 +18,94 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/examples/internal/images"
-	"github.com/seed7ba64551/privgen/examples/internal/program"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/internal/examples/digits"
+	"github.com/seed7ba64551/privgen/internal/examples/grid"
+	"github.com/seed7ba64551/privgen/internal/examples/images"
+	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 func main() { program.Main("dpgm", run) }
 
 func run(ctx context.Context, args []string) error {
-	c, err := parse(args)
-	if err != nil {
+	var files images.Files
+	var budget accountant.Budget
+	f := program.NewFlags("dpgm")
+	files.Flags(f, "used by the quality report only")
+	program.BudgetFlags(f, &budget, 1.74, 1e-5)
+	nominal := f.Int("nominal", 20000, "public nominal number of records")
+	out := f.String("out", "out", "folder for the picture and the generator")
+	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(c.out, 0o755); err != nil {
-		return err
-	}
-	if c.compare {
-		return compare(ctx, c)
-	}
-	plan, err := c.chain().Plan()
+
+	schema := records.BinaryImage(digits.Side, digits.Side)
+	plan, err := privgen.DPGM(schema, budget).Nominal(*nominal).Plan()
 	if err != nil {
 		return err
 	}
 	fmt.Println(plan)
 
-	train, test, err := c.load()
+	grey, _, err := files.Load(images.Drawing{Train: *nominal, TrainSeed: 1, TestSeed: 2})
 	if err != nil {
 		return err
 	}
-	gen, err := plan.Fit(ctx, train.WithoutLabels(), privgen.OnProgress(newMeter().Show))
+	real := records.Binarize(grey, 0.5)
+	meter := program.NewMeter()
+	gen, err := plan.Fit(ctx, real.WithoutLabels(), privgen.OnProgress(meter.Show))
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%v\n\n", gen.Guarantee())
+	fmt.Printf("\n%v\n", gen.Guarantee())
 
-	if err := gen.SaveFile(filepath.Join(c.out, "generator.privgen")); err != nil {
+	if err := report(gen, real); err != nil {
 		return err
 	}
-	if err := picture(ctx, c, gen, train); err != nil {
+	if err := os.MkdirAll(*out, 0o755); err != nil {
 		return err
 	}
-	return report(ctx, c, gen, train, test)
-}
-
-// config is the command line.
-type config struct {
-	files                images.Files
-	n                    int
-	budget               accountant.Budget
-	model                string
-	hidden, latent       int
-	klWeight, outputBias float64
-	k, iterations, dim   int
-	share, bandwidth     float64
-	q, lr, clip, average float64
-	steps, nominal       int
-	seed                 uint64
-	out                  string
-	compare              bool
-}
-
-func parse(args []string) (config, error) {
-	var c config
-	f := program.NewFlags("dpgm")
-	c.files.Flags(f, "used by the quality report only")
-	f.IntVar(&c.n, "n", 40000, "how many digits the program draws")
-	program.BudgetFlags(f, &c.budget, 4, 1e-5)
-	f.StringVar(&c.model, "model", "vae", "network of each cluster: vae or rbm")
-	f.IntVar(&c.hidden, "hidden", 200, "hidden units")
-	f.IntVar(&c.latent, "latent", 2, "latent coordinates of a vae")
-	f.Float64Var(&c.klWeight, "kl-weight", 1, "weight of a vae's divergence from its prior")
-	f.Float64Var(&c.outputBias, "output-bias", -2,
-		"initial bias of every pixel: the logit of a public guess at how many are black")
-	f.IntVar(&c.k, "k", 10, "clusters")
-	f.IntVar(&c.iterations, "iterations", 20, "iterations of private k-means")
-	f.Float64Var(&c.share, "share", 0.15, "fraction of ε for clustering")
-	f.IntVar(&c.dim, "features", 400, "random Fourier features")
-	f.Float64Var(&c.bandwidth, "bandwidth", 8, "bandwidth of the RBF kernel")
-	f.Float64Var(&c.q, "q", 0.2, "sampling probability of a training step")
-	f.IntVar(&c.steps, "steps", 150, "training steps")
-	f.Float64Var(&c.lr, "lr", 0,
-		"learning rate, with momentum 0.9 (default 0.3 for a vae, 0.01 for an rbm)")
-	f.Float64Var(&c.average, "average", 0.9,
-		"decay of the moving average of parameters that is released")
-	f.IntVar(&c.nominal, "nominal", 0,
-		"public nominal number of records, which scales the steps of a single network (default -n)")
-	f.Float64Var(&c.clip, "clip", 0,
-		"clip norm of a record's gradient (default 1 for a vae, 20 for an rbm)")
-	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
-	f.BoolVar(&c.compare, "compare", false,
-		"draw real images, one vae, a mixture of vaes and one of rbms side by side, at ε = 1.74 and ε = 4")
-	f.StringVar(&c.out, "out", "out", "folder for the picture and the generator")
-	err := f.Parse(args)
-	return c.withDefaults(), err
-}
-
-// withDefaults fills in what depends on the network: an RBM's gradients are longer.
-func (c config) withDefaults() config {
-	lr, clip := 0.3, 1.0
-	if c.model == "rbm" {
-		lr, clip = 0.01, 20
+	if err := gen.SaveFile(filepath.Join(*out, "generator.privgen")); err != nil {
+		return err
 	}
-	if c.lr == 0 {
-		c.lr = lr
-	}
-	if c.clip == 0 {
-		c.clip = clip
-	}
-	return c
+	return picture(ctx, gen, real, filepath.Join(*out, "samples.png"))
 }
 
-// newMeter shows the progress of a run and what it has cost.
-func newMeter() *program.Meter {
-	return program.NewMeter()
+// report compares the clusters of real records with their labels. It is not private.
+func report(gen *privgen.Generator, real *records.Table) error {
+	assigned := make([]int32, real.Len())
+	var b device.Batch
+	const chunk = 4096
+	for lo := 0; lo < real.Len(); lo += chunk {
+		hi := min(lo+chunk, real.Len())
+		real.Range(lo, hi, &b)
+		gen.Assign(b, assigned[lo:hi])
+	}
+	clusters, err := evaluate.ClusteringAccuracy(assigned, real.Labels(), gen.Clusters())
+	if err != nil {
+		return err
+	}
+	fmt.Println(clusters)
+	return nil
+}
+
+// picture draws real digits in the first row and synthetic digits of one cluster in each other row.
+func picture(ctx context.Context, gen *privgen.Generator, real *records.Table, path string) error {
+	const across = 16
+	sheet := grid.Sheet{Height: digits.Side, Width: digits.Side,
+		Rows: []grid.Row{{Caption: "real", Images: images.First(real, across)}}}
+	for i, weight := range gen.Weights() {
+		rows, err := gen.Sample(ctx, across, privgen.FromCluster(i), privgen.Means(), privgen.Seed(1))
+		if err != nil {
+			return err
+		}
+		sheet.Rows = append(sheet.Rows, grid.Row{Caption: fmt.Sprintf("%d: %.0f%%", i, 100*weight),
+			Images: images.First(rows, across)})
+	}
+	if err := sheet.Save(path); err != nil {
+		return err
+	}
+	fmt.Println("wrote", path)
+	return nil
 }

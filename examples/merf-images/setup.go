@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/examples/internal/digits"
-	"github.com/seed7ba64551/privgen/examples/internal/images"
+	"github.com/seed7ba64551/privgen/internal/examples/digits"
+	"github.com/seed7ba64551/privgen/internal/examples/images"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"

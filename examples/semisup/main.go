@@ -1,20 +1,16 @@
-// Command semisup trains a classifier on few labelled images, with the help of a private generator
+// Command semisup trains a classifier on a few labelled images with the help of a private generator
 // of unlabelled ones.
 //
-//	go run ./examples/semisup  on digits drawn by the program, about half a minute of a core
-//	go run ./examples/semisup -n 60000 \
+//	go run ./examples/semisup                  on digits drawn by the program: a minute
+//	go run ./examples/semisup -nominal 60000 \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
-// A generator learns, under differential privacy, from many images without labels. Two classifiers
-// then teach each other on its samples: C1 sees an image, C2 an image and the code it was made
-// from. In each round C2 learns the classes that C1 gives to fresh samples, and C1 learns from
-// labelled images and, from a third of the way on, from more and more samples with the classes that
-// C2 gives them. Nothing of that costs privacy: the generator is released. The program prints the
-// plan and the guarantee, draws public images and samples, and compares the accuracy of C1 with and
-// without samples.
+// The generator learns clusters of many private images without labels. The few labelled images,
+// which are public, name the clusters. Samples of the clusters, with those classes, are then
+// training data for any classifier, at no further cost.
 //
-// Source: Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model", 2018,
-// Algorithm 4.
+// It helps where clusters are classes, as for digits. Samples of a generator without clusters do
+// not help (Algorithm 4 of Zhang, Ji and Wang 2018; benchmarks/studies/semisup).
 package main
 
 import (
@@ -23,115 +19,100 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/examples/internal/digits"
-	"github.com/seed7ba64551/privgen/examples/internal/program"
-	"github.com/seed7ba64551/privgen/gan"
-	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/internal/examples/images"
+	"github.com/seed7ba64551/privgen/internal/examples/program"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/sgd"
 )
 
 func main() { program.Main("semisup", run) }
 
-// config is the command line.
-type config struct {
-	n, labelled    int
-	budget         accountant.Budget
-	steps          int
-	rounds, batch  int
-	share          float64
-	seed           uint64
-	repeat         int
-	images, labels string
-	out            string
-}
-
-func parse(args []string) (config, error) {
-	var c config
-	f := program.NewFlags("semisup")
-	f.StringVar(&c.images, "images", "",
-		"idx file of 28×28 images, plain or gz (default: digits drawn by the program)")
-	f.StringVar(&c.labels, "labels", "", "idx file of their labels")
-	f.IntVar(&c.n, "n", 40000,
-		"how many digits the program draws, and a public nominal number of images")
-	f.IntVar(&c.labelled, "labelled", 200,
-		"how many of them are public, with labels; the others are private, without")
-	program.BudgetFlags(f, &c.budget, 10, 1e-5)
-	f.IntVar(&c.steps, "steps", 1000, "critic steps of the generator's training")
-	f.IntVar(&c.rounds, "rounds", 1500, "rounds of the classifiers")
-	f.IntVar(&c.batch, "batch", 64, "images of a round")
-	f.Float64Var(&c.share, "share", 0.2, "share of samples in a batch of C1, at last")
-	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
-	f.IntVar(&c.repeat, "repeat", 3,
-		"how often the classifiers are trained, each time from another seed")
-	f.StringVar(&c.out, "out", "out", "folder for the picture")
-	return c, f.Parse(args)
-}
-
 func run(ctx context.Context, args []string) error {
-	c, err := parse(args)
+	var files images.Files
+	var budget accountant.Budget
+	f := program.NewFlags("semisup")
+	files.Flags(f, "of which the first -labelled are used, and those of the test")
+	program.BudgetFlags(f, &budget, 4, 1e-5)
+	nominal := f.Int("nominal", 20000, "public nominal number of private images")
+	labelled := f.Int("labelled", 50, "number of public images with labels")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+
+	all, test, err := files.Load(images.Drawing{Train: *nominal + *labelled, TrainSeed: 1,
+		Test: 4000, TestSeed: 2})
 	if err != nil {
 		return err
 	}
-	all, err := c.load()
+	all, test = records.Binarize(all, 0.5), records.Binarize(test, 0.5)
+	public, private := all.Slice(0, *labelled), all.Slice(*labelled, all.Len()).WithoutLabels()
+	gen, err := privgen.DPGM(private.Schema(), budget).Nominal(*nominal).
+		Fit(ctx, private, privgen.OnProgress(program.NewMeter().Show))
 	if err != nil {
 		return err
 	}
-	if c.labelled < 1 || c.labelled+2000 > all.Len() {
-		return fmt.Errorf("-labelled %d: want some, and 2000 images to test on besides", c.labelled)
-	}
-	public, test, private := all.Slice(0, c.labelled), all.Slice(c.labelled, c.labelled+2000),
-		all.Slice(c.labelled+2000, all.Len())
-	gen, err := c.generator(ctx, private)
+	fmt.Println(gen.Guarantee())
+	synthetic, err := samples(ctx, gen, public)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%v\n\n", gen.Guarantee())
-	m := gen.Model().(*gan.Model)
-	if err := c.picture(m, public); err != nil {
-		return err
-	}
-	fmt.Printf("%-12s %-26s %s\n", "seed", fmt.Sprintf("%d labelled images alone", c.labelled),
-		"with samples [not private]")
-	for i := range c.repeat {
-		alone, err := c.teach(public, test, nil, c.seed+uint64(i))
+	fmt.Println("accuracy on held-out images [not private]")
+	for _, from := range []struct {
+		name string
+		data *records.Table
+	}{{"labelled images alone", public}, {"samples of named clusters", synthetic}} {
+		model, err := classify.NeuralNetwork{Seed: 1}.Fit(from.data)
 		if err != nil {
 			return err
 		}
-		together, err := c.teach(public, test, m, c.seed+uint64(i))
+		result, err := model.Test(test)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%-12d %-26.4f %.4f\n", c.seed+uint64(i), alone, together)
+		fmt.Printf("  %-26s %.3f from %d records\n", from.name, result.Accuracy(), from.data.Len())
 	}
 	return nil
 }
 
-func (c config) load() (*records.Table, error) {
-	if c.images == "" {
-		return digits.Draw(c.n, c.seed)
+// samples draws from every cluster that has labelled images, with the commonest of their classes.
+func samples(ctx context.Context, gen *privgen.Generator,
+	public *records.Table) (*records.Table, error) {
+	var b device.Batch
+	public.Range(0, public.Len(), &b)
+	cluster := make([]int32, public.Len())
+	gen.Assign(b, cluster)
+	votes := make([]map[int32]int, gen.Clusters())
+	for i, c := range cluster {
+		if votes[c] == nil {
+			votes[c] = map[int32]int{}
+		}
+		votes[c][b.Labels[i]]++
 	}
-	return records.OpenIDX(c.images, c.labels, digits.Schema())
+	const total = 10000 // synthetic records
+	var flat []float32
+	var labels []int32
+	for c, weight := range gen.Weights() {
+		if votes[c] == nil {
+			continue
+		}
+		rows, err := gen.Sample(ctx, int(weight*total), privgen.FromCluster(c), privgen.Seed(1))
+		if err != nil {
+			return nil, err
+		}
+		for _, pixels := range images.First(rows, rows.Len()) {
+			flat, labels = append(flat, pixels...), append(labels, commonest(votes[c]))
+		}
+	}
+	return records.FromFlat(public.Schema(), flat, labels...)
 }
 
-// generator learns from images without looking at their labels.
-func (c config) generator(ctx context.Context, private *records.Table) (*privgen.Generator, error) {
-	const batch = 512.
-	plan, err := gan.Config{
-		Schema: private.Schema(), Budget: c.budget, IgnoreLabels: true, Seed: c.seed,
-		Critic:    models.MLP{Hidden: []int{64}, Activation: models.LeakyReLU},
-		Generator: models.MLP{Hidden: []int{128, 256}, BatchNorm: true}, Latent: latent,
-		Train: sgd.Config{ClipNorm: 3, SamplingProbability: min(batch/float64(c.n), 1),
-			NominalBatch: batch, Steps: c.steps,
-			Optimizer: sgd.AdamWith(1e-3, 0.5, 0.999, 1e-8)},
-		CriticSteps: 4, GeneratorBatch: 128, GeneratorOptimizer: sgd.AdamWith(1e-3, 0.5, 0.999, 1e-8),
-		Average: 0.99,
-	}.Plan()
-	if err != nil {
-		return nil, err
+// commonest is the class with most votes, or the least of several.
+func commonest(votes map[int32]int) (class int32) {
+	for k, n := range votes {
+		if n > votes[class] || n == votes[class] && k < class {
+			class = k
+		}
 	}
-	fmt.Println(plan)
-	return plan.Fit(ctx, private, privgen.OnProgress(program.NewMeter().Show))
+	return class
 }
-
-const latent = 32

@@ -120,7 +120,7 @@ func (p *Plan) frame(field string, data records.Data) (*records.Frame, error) {
 		return nil, refused(field, "data of another type", "a table, *records.Frame")
 	}
 	if !f.Schema().Equal(p.Config.Schema) {
-		return nil, ErrSchema
+		return nil, fmt.Errorf("%w: %s", ErrSchema, records.Difference(f.Schema(), p.Config.Schema))
 	}
 	return f, nil
 }

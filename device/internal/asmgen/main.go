@@ -13,11 +13,11 @@ import (
 )
 
 func main() {
-	part := flag.String("part", "", "which file to write: gemm, pack, thin, vector, noise, aes or neon")
+	part := flag.String("part", "", "which file to write: gemm, pack, thin, vector, image, noise, aes or neon")
 	from := flag.String("from", "", "neon: the assembly of amd64 to translate")
 	parts := map[string]func(){
 		"gemm": gemm, "pack": pack, "vector": vector, "thin": thin, "noise": noise,
-		"aes": aes,
+		"aes": aes, "image": image,
 	}
 	if flag.Parse(); *part == "neon" { // avo knows no other processor, but has the flags
 		named := func(name string) string { return flag.Lookup(name).Value.String() }

@@ -15,6 +15,7 @@ func TestCheckedIn(t *testing.T) {
 		{"pack", "device", "../.."},
 		{"thin", "device", "../.."},
 		{"vector", "device", "../.."},
+		{"image", "device", "../.."},
 		{"noise", "sampler", "../../../mechanism/internal/sampler"},
 		{"aes", "entropy", "../../../internal/entropy"},
 	} {

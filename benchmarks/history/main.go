@@ -1,0 +1,106 @@
+// History keeps the results of benchmarks, one file a run, and says what became slower from one
+// run to another.
+//
+//	go test ./sgd -run '^$' -bench Ratio -count 3 | go -C benchmarks/history run . write -dir runs
+//	go -C benchmarks/history run . compare runs/OLD.json runs/NEW.json
+//
+// Write passes what it reads on. Compare ends with status 1 if something became slower. Between
+// machines, only ratios are compared: they come from programs that took turns within one run.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+func main() {
+	slower, err := run(os.Args[1:], os.Stdin, os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "history:", err)
+		os.Exit(2)
+	}
+	if slower {
+		os.Exit(1)
+	}
+}
+
+var errUsage = errors.New("want: write [-dir DIR] <RESULTS, or compare [-by PART] OLD.json NEW.json")
+
+func run(args []string, in io.Reader, out io.Writer) (slower bool, err error) {
+	if len(args) == 0 {
+		return false, errUsage
+	}
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	dir := flags.String("dir", ".", "write: the folder of the file")
+	by := flags.Float64("by", 0.1, "compare: by what part a median must have grown to count")
+	if err := flags.Parse(args[1:]); err != nil {
+		return false, err
+	}
+	switch {
+	case args[0] == "write" && flags.NArg() == 0:
+		return false, write(*dir, in, out)
+	case args[0] == "compare" && flags.NArg() == 2 && *by > 0:
+		before, err := load(flags.Arg(0))
+		if err != nil {
+			return false, err
+		}
+		after, err := load(flags.Arg(1))
+		if err != nil {
+			return false, err
+		}
+		return report(out, before, after, *by), nil
+	}
+	return false, errUsage
+}
+
+// write reads the output of go test and writes a file named after the time and the commit.
+func write(dir string, in io.Reader, out io.Writer) error {
+	r, err := parse(bufio.NewScanner(io.TeeReader(in, out)))
+	if err != nil {
+		return err
+	}
+	if len(r.Results) == 0 {
+		return errors.New("no results of benchmarks were read: pipe the output of go test -bench here")
+	}
+	r.Time, r.Commit = time.Now().UTC().Truncate(time.Second), commit()
+	r.Machine.Cores, r.Machine.Go = runtime.NumCPU(), runtime.Version()
+	text, err := json.MarshalIndent(r, "", "\t")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	name := r.Time.Format("20060102T150405Z") + "-" + r.Commit + ".json"
+	return os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o666)
+}
+
+// commit is that of the working tree, marked if files differ from it.
+func commit() string {
+	text, err := exec.Command("git", "describe", "--always", "--dirty", "--exclude", "*").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func load(path string) (r record, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return r, err
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("%s: not a file of this program: %w", path, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,152 @@
+// Command defaults runs one-liners: systems with nothing but a schema, a budget and a nominal size,
+// on made-up data of many shapes, or on files by flag. It prints what privgen.Recommend says of
+// them, how good each system's synthetic records are and how long it took beside what its plan
+// predicted. docs/defaults.md holds its tables.
+//
+//	go run ./benchmarks/studies/defaults  # made-up tables, sets and digits
+//	go run ./benchmarks/studies/defaults -shapes wide -systems gan -seeds 5
+//	go run ./benchmarks/studies/defaults -schema adult.json \
+//	    -train adult.data.gz -test adult.test.gz
+//	go run ./benchmarks/studies/defaults -sets retail.dat.gz -universe 16470 \
+//	    -max-items 76 -nominal 88000
+//	go run ./benchmarks/studies/defaults -images … -labels … -test-images … \
+//	    -test-labels … -nominal 60000
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/examples/images"
+	"github.com/seed7ba64551/privgen/internal/examples/program"
+)
+
+func main() { program.Main("defaults", run) }
+
+type config struct {
+	budget          accountant.Budget
+	shapes, systems string
+	seeds, nominal  int
+	first           int
+	verbose         bool
+	study           study
+
+	schema, train, test, comment string
+	header                       bool
+	holdout                      float64
+
+	sets               string
+	universe, maxItems int
+	files              images.Files
+}
+
+func parse(args []string) (c config, err error) {
+	f := program.NewFlags("defaults")
+	program.BudgetFlags(f, &c.budget, 1, 1e-5)
+	f.StringVar(&c.shapes, "shapes", "", "shapes of made-up data, by commas (default: all)")
+	f.StringVar(&c.systems, "systems", "", "systems, by commas (default: all that fit)")
+	f.IntVar(&c.seeds, "seeds", 1, "runs of each, every one on a budget of its own")
+	f.IntVar(&c.first, "seed", 0, "seed of public randomness of the first run")
+	f.IntVar(&c.nominal, "nominal", 0, "public nominal number of records of files")
+	f.BoolVar(&c.verbose, "v", false, "print every plan")
+	c.study.flags(f)
+	f.StringVar(&c.schema, "schema", "", "schema of a table in a file")
+	f.StringVar(&c.train, "train", "", "rows of the table, CSV, plain or gz")
+	f.StringVar(&c.test, "test", "", "rows held out, to judge by")
+	f.Float64Var(&c.holdout, "holdout", 0.2, "without -test: the part of the rows that is held out")
+	f.BoolVar(&c.header, "header", false, "the first line of the files names the columns")
+	f.StringVar(&c.comment, "comment", "|", "lines that begin with it are skipped")
+	f.StringVar(&c.sets, "sets", "", "file of sets, items apart by blanks")
+	f.IntVar(&c.universe, "universe", 0, "items there are, public")
+	f.IntVar(&c.maxItems, "max-items", 0, "items of a set at most, public")
+	c.files.Flags(f, "needed with -images")
+	return c, f.Parse(args)
+}
+
+func run(ctx context.Context, args []string) error {
+	c, err := parse(args)
+	if err != nil {
+		return err
+	}
+	tasks, err := c.tasks()
+	if err != nil {
+		return err
+	}
+	for _, t := range tasks {
+		if err := c.judge(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judge runs the recommended systems on one task.
+func (c config) judge(ctx context.Context, t task) error {
+	list, err := privgen.Recommend(t.private.Schema(), c.budget, t.nominal)
+	if err != nil {
+		fmt.Println(err) // what noise leaves nothing to learn about is tried all the same
+	}
+	list = append(list, c.others(t, list)...)
+	fmt.Printf("\n%s: %v, nominal size %d, ε = %g [scores are not private]\n", t.name,
+		t.private.Schema(), t.nominal, c.budget.Epsilon)
+	for _, r := range list {
+		if c.systems != "" && !strings.Contains(","+c.systems+",", ","+r.Plan.System()+",") {
+			continue
+		}
+		for seed := range c.seeds {
+			plan, err := c.study.plan(t, c.budget, r.Plan, uint64(c.first+seed))
+			if err != nil {
+				return err
+			}
+			if c.verbose && seed == 0 {
+				fmt.Println(plan)
+			}
+			start, used := time.Now(), newMeter()
+			gen, err := plan.Fit(ctx, t.private)
+			if err != nil {
+				return err
+			}
+			took, spent := time.Since(start), used.String()
+			score, err := t.score(ctx, gen)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%-12s %-60s %6.1f s, %s; %s\n", plan.System(), score, took.Seconds(),
+				spent, predicted(plan))
+		}
+	}
+	return nil
+}
+
+// others are plans of systems that the flags name and nothing recommends.
+func (c config) others(t task, list []privgen.Recommendation) (more []privgen.Recommendation) {
+	if t.private.Schema().IsImage() {
+		return nil // DPGM has a task of its own
+	}
+	for _, name := range strings.Split(c.systems, ",") {
+		known := slices.ContainsFunc(list, func(r privgen.Recommendation) bool {
+			return r.Plan.System() == name
+		})
+		if plan, err := c.study.start(t, c.budget, name, 0); !known && err == nil && plan != nil {
+			more = append(more, privgen.Recommendation{Plan: plan})
+		} else if err != nil {
+			fmt.Println(name+":", err)
+		}
+	}
+	return more
+}
+
+// predicted is the plan's own line.
+func predicted(p privgen.Plan) string {
+	for line := range strings.Lines(p.String()) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "predicted: ") {
+			return line
+		}
+	}
+	return "nothing predicted"
+}

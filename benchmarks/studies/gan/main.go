@@ -1,0 +1,155 @@
+// Command gan trains a generative adversarial network on labelled images under differential
+// privacy, and samples it.
+//
+//	go run ./benchmarks/studies/gan  on digits drawn by the program: 50 s of processor time
+//	go run ./benchmarks/studies/gan \
+//		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
+//		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz \
+//		-n 60000 -width 256 -steps 20000 -warm 300 -adaptive -groups 3 \
+//		-samples 60000 -out out/mnist -resume
+//	# what each of the paper's optimisations adds, at one ε
+//	go run ./benchmarks/studies/gan -ablation
+//	go run ./benchmarks/studies/gan -iterations  how many iterations grouping allows at one ε
+//
+// It prints the bill before it trains, and the guarantee and the quality afterwards; it writes a
+// picture of samples over time, the generator, and while it trains a checkpoint. A run that was
+// killed goes on from that with
+// -resume: nothing is spent twice.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/internal/examples/images"
+	"github.com/seed7ba64551/privgen/internal/examples/program"
+)
+
+func main() { program.Main("gan", run) }
+
+func run(ctx context.Context, args []string) error {
+	c, err := parse(args)
+	if err != nil {
+		return err
+	}
+	if c.iterations {
+		return iterations(c)
+	}
+	if err := os.MkdirAll(c.out, 0o755); err != nil {
+		return err
+	}
+	d, err := c.load()
+	if err != nil {
+		return err
+	}
+	if c.ablation {
+		return ablation(ctx, c, d)
+	}
+	plan, err := c.chain(d.public).Plan()
+	if err != nil {
+		return err
+	}
+	fmt.Println(plan)
+	return train(ctx, c, plan, d)
+}
+
+// train fits the plan, or goes on with it, and reports.
+func train(ctx context.Context, c config, plan *gan.Plan, d data) error {
+	checkpoint := filepath.Join(c.out, "gan.checkpoint")
+	if _, err := os.Stat(checkpoint); err == nil && !c.resume {
+		return fmt.Errorf(
+			"%s is there: -resume goes on with that run; remove it to begin another, which spends again",
+			checkpoint)
+	}
+	film := &film{real: d.private}
+	meter := program.NewMeter()
+	start := time.Now()
+	gen, err := plan.Fit(ctx, d.private, privgen.Checkpoint(checkpoint),
+		privgen.OnProgress(meter.Show), privgen.OnPreview(max(c.steps/8, 1), film.take))
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%v\n\ntrained in %v\n", gen.Guarantee(), time.Since(start).Round(time.Second))
+	if err := gen.SaveFile(filepath.Join(c.out, "generator.privgen")); err != nil {
+		return err
+	}
+	if err := film.save(filepath.Join(c.out, "samples.png")); err != nil {
+		return err
+	}
+	if err := report(ctx, c, gen, d); err != nil {
+		return err
+	}
+	return os.Remove(checkpoint) // the generator holds the guarantee now, and nothing is left to spend
+}
+
+// config is the command line.
+type config struct {
+	files                images.Files
+	n, samples           int
+	publicShare          float64
+	budget               accountant.Budget
+	critic, loss         string
+	width                int
+	batch                float64
+	steps, criticSteps   int
+	threshold            float64
+	lr, generatorLR      float64
+	clip, average        float64
+	groups, warm         int
+	adaptive             bool
+	scale                float64
+	seed                 uint64
+	seeds                int
+	out                  string
+	resume               bool
+	ablation, iterations bool
+}
+
+func parse(args []string) (config, error) {
+	var c config
+	f := program.NewFlags("gan")
+	c.files.Flags(f, "0 to 9")
+	f.IntVar(&c.n, "n", 40000,
+		"how many digits the program draws, and a public nominal number of images")
+	f.Float64Var(&c.publicShare, "public", 0.02,
+		"share of the images that is taken for public, where -adaptive, -groups or -warm needs some")
+	program.BudgetFlags(f, &c.budget, 10, 1e-5)
+	f.IntVar(&c.samples, "samples", 10000, "synthetic images that are judged")
+	f.StringVar(&c.critic, "critic", "mlp",
+		"networks: mlp, small (convolutions of 3 MFLOP) or paper (48 MFLOP)")
+	f.IntVar(&c.width, "width", 64,
+		"hidden units of the critic mlp; its generator's layers have twice and four times as many")
+	f.StringVar(&c.loss, "loss", "wasserstein", "loss of the critic: wasserstein, logistic or hinge")
+	f.Float64Var(&c.batch, "batch", 512, "expected images of a critic step")
+	f.IntVar(&c.steps, "steps", 1000, "critic steps")
+	f.IntVar(&c.criticSteps, "critic-steps", 4, "critic steps for each generator step")
+	f.Float64Var(&c.threshold, "threshold", 0,
+		"accuracy of the critic on fakes up to which critic-steps grows, such as 0.6")
+	f.Float64Var(&c.lr, "lr", 1e-3, "learning rate of Adam (0.5, 0.999) for the critic")
+	f.Float64Var(&c.generatorLR, "generator-lr", 1e-3,
+		"learning rate of Adam (0.5, 0.999) for the generator")
+	f.Float64Var(&c.clip, "clip", 3, "clip norm of an image's gradient, without -adaptive")
+	f.Float64Var(&c.average, "average", 0.99,
+		"decay of the moving average of the generator that is released")
+	f.IntVar(&c.groups, "groups", 0,
+		"clusters of critic parameters, clipped apart to norms of public images; 0 for one")
+	f.BoolVar(&c.adaptive, "adaptive", false,
+		"clip to norms of public images, recomputed in every step")
+	f.Float64Var(&c.scale, "scale", 1,
+		"multiple of the public images' mean gradient norms that is clipped to")
+	f.IntVar(&c.warm, "warm", 0, "generator steps on public images before training")
+	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
+	f.IntVar(&c.seeds, "seeds", 3, "seeds of -ablation")
+	f.StringVar(&c.out, "out", "out", "folder for the picture, the generator and the checkpoint")
+	f.BoolVar(&c.resume, "resume", false, "go on from the checkpoint in the folder, if there is one")
+	f.BoolVar(&c.ablation, "ablation", false,
+		"compare plain, with grouping, with adaptive clipping, with warm start")
+	f.BoolVar(&c.iterations, "iterations", false, "print how many iterations grouping allows at one ε")
+	return c, f.Parse(args)
+}

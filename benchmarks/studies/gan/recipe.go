@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/internal/examples/digits"
+	"github.com/seed7ba64551/privgen/internal/examples/images"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// side is that of the images.
+const side = digits.Side
+
+// chain is the run in the library's own words. What is in it was chosen on drawn digits, never on
+// the images of others.
+func (c config) chain(public *records.Table) privgen.GANChain {
+	var loss models.CriticLoss
+	_ = loss.UnmarshalText([]byte(c.loss)) // what is unknown was refused by load
+	train := sgd.Config{SamplingProbability: min(c.batch/float64(c.n), 1), Steps: c.steps,
+		NominalBatch: c.batch,
+		Optimizer:    sgd.AdamWith(c.lr, 0.5, 0.999, 1e-8)}
+	g := gan.Config{Loss: loss, Train: train, CriticSteps: c.criticSteps, GeneratorBatch: 128,
+		GeneratorOptimizer: sgd.AdamWith(c.generatorLR, 0.5, 0.999, 1e-8), Average: c.average,
+		WarmSteps: c.warm, Seed: c.seed}
+	if c.threshold > 0 {
+		g.Frequency = gan.Frequency{Threshold: c.threshold}
+	}
+	switch {
+	case c.adaptive || c.groups > 0:
+		g.Clipping = gan.Clipping{Adaptive: true, Kept: !c.adaptive, Scale: c.scale}
+		if c.groups > 0 {
+			g.Clipping.Groups, g.Clipping.K = gan.Clustered, c.groups
+		}
+	default:
+		g.Train.ClipNorm = c.clip
+	}
+	if c.adaptive || c.groups > 0 || c.warm > 0 {
+		g.Public = public
+	}
+	critic, generator := c.networks()
+	return privgen.GAN(digits.Schema(), c.budget).Critic(critic).Generator(generator, 32).Train(g)
+}
+
+func (c config) networks() (models.CriticArchitecture, models.GeneratorArchitecture) {
+	switch c.critic {
+	case "small":
+		return models.SmallCritic28(), models.SmallGenerator28()
+	case "paper":
+		return models.PaperCritic28(), models.PaperGenerator28()
+	}
+	return models.MLP{Hidden: []int{c.width}, Activation: models.LeakyReLU},
+		models.MLP{Hidden: []int{2 * c.width, 4 * c.width}, BatchNorm: true}
+}
+
+// data are the images of a run.
+type data struct{ private, public, test *records.Table }
+
+// load reads or draws images, and sets the first of them aside as public.
+func (c config) load() (d data, err error) {
+	var loss models.CriticLoss
+	if err := loss.UnmarshalText([]byte(c.loss)); err != nil {
+		return d, err
+	}
+	if !(c.publicShare > 0 && c.publicShare < 1) {
+		return d, fmt.Errorf("-public %v: want a share between 0 and 1", c.publicShare)
+	}
+	all, test, err :=
+		c.files.Load(images.Drawing{Train: c.n, TrainSeed: c.seed, Test: c.n / 8,
+			TestSeed: c.seed + 1000})
+	if err != nil {
+		return d, err
+	}
+	cut := max(int(c.publicShare*float64(all.Len())), 1)
+	return data{private: all.Slice(cut, all.Len()), public: all.Slice(0, cut), test: test}, nil
+}

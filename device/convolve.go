@@ -1,0 +1,362 @@
+package device
+
+// Convolver is a backend that multiplies the patches of images without writing them all down.
+//
+// Its methods do what Im2Col, Gemm and Col2Im do one after the other, and return false, having
+// changed nothing, if they have no faster way for such a window and such weights.
+//
+// Guarantee: results of an image depend on that image only. Sums over images do not depend on the
+// number of workers.
+type Convolver interface {
+	// Convolve sets dst to P op(W), where P are the patches of the images in src.
+	//
+	// Shapes: src is images×Len, op(W) Patch×maps, dst (images·Places)×maps.
+	Convolve(w Window, transW bool, src, weights, dst Matrix) bool
+	// Spread sets every pixel of the images in dst to the sum of what the patches src·op(W) hold for
+	// it: the transpose of Convolve.
+	//
+	// Shapes: src is (images·Places)×maps, op(W) maps×Patch, dst images×Len.
+	Spread(w Window, transW bool, src, weights, dst Matrix) bool
+	// AddConvolved adds PᵀM to dst, or MᵀP if transposed, where P are the patches of the images and
+	// the rows of m belong to their places.
+	//
+	// Shapes: images is images×Len, m (images·Places)×maps, dst Patch×maps or maps×Patch.
+	AddConvolved(w Window, transposed bool, images, m, dst Matrix) bool
+}
+
+// Convolve, Spread and AddConvolved have two ways. Where a line of a patch holds enough numbers,
+// products read images where they lie, in a frame of zeros. Images of one channel are worked on by
+// lines of pixels instead.
+
+// convolves reports whether there is a fast way for a window, and whether it is the one for grey
+// images.
+func (c *cpu) convolves(w Window, maps int) (grey, ok bool) {
+	if c.kernels.gemm.rows == 0 || maps <= thinCols || w.Places() == 0 || w.Stride > w.Size {
+		return false, false
+	}
+	if w.Channels == 1 {
+		return true, w.Stride == 1 && w.Size > 1 && w.Width >= 8 && maps <= 64
+	}
+	return false, w.Channels >= thinCols && w.Channels*w.Size >= 12
+}
+
+// framed is the number of numbers of an image in its frame, and of a line of it.
+func (w *Window) framed() (size, line int) {
+	line = (w.Width + 2*w.Pad) * w.Channels
+	return (w.Height + 2*w.Pad) * line, line
+}
+
+// frame copies an image into its frame, whose margins are zero already.
+func (w *Window) frame(dst, image []float32) {
+	_, line := w.framed()
+	own := w.Width * w.Channels
+	for y := range w.Height {
+		copy(dst[(y+w.Pad)*line+w.Pad*w.Channels:][:own], image[y*own:])
+	}
+}
+
+// margins is how many places beyond the first and the last of a line, and of a column, would see a
+// pixel of the image.
+func (w *Window) margins() (before, left, after, right int) {
+	down, across := w.Grid()
+	before = max((w.Size-1-w.Pad)/w.Stride, 0)
+	return before, before, max((w.Height-1+w.Pad)/w.Stride-(down-1), 0),
+		max((w.Width-1+w.Pad)/w.Stride-(across-1), 0)
+}
+
+// packWeights lays op(W), k×n, out in panels that all images share.
+func (c *cpu) packWeights(j *job, n, k int, transW bool, weights Matrix) *[]float32 {
+	c.panelsOf(j, n, k, transW, weights)
+	b := &j.product.block
+	buffer := c.buffer((n + b.width) * k)
+	b.packed = *buffer
+	doPack(j, 0, b.panels)
+	return buffer
+}
+
+// images shares images out, each of which takes some multiply-adds.
+func (c *cpu) images(j *job, do func(j *job, lo, hi int), n, products int) {
+	c.rows(j, do, n, max(products/8, 1))
+}
+
+// Convolve reads patches where they lie.
+func (c *cpu) Convolve(w Window, transW bool, src, weights, dst Matrix) bool {
+	w.check("Convolve")
+	src.checkShape("Convolve", src.Rows, w.Len())
+	dst.checkShape("Convolve", src.Rows*w.Places(), dst.Cols)
+	if transW {
+		weights.checkShape("Convolve", dst.Cols, w.Patch())
+	} else {
+		weights.checkShape("Convolve", w.Patch(), dst.Cols)
+	}
+	grey, ok := c.convolves(w, dst.Cols)
+	if !ok || dst.Empty() {
+		return ok
+	}
+	j := c.job()
+	j.a, j.b, j.c, j.window = src, dst, weights, w
+	work := w.Places() * w.Patch() * dst.Cols
+	if grey {
+		j.flat = transW
+		c.images(j, doConvolveGrey, src.Rows, work)
+	} else {
+		buffer := c.packWeights(j, dst.Cols, w.Patch(), transW, weights)
+		c.images(j, doConvolve, src.Rows, work)
+		c.panels.put(buffer)
+	}
+	c.done(j)
+	return true
+}
+
+func doConvolve(j *job, lo, hi int) {
+	w, g := &j.window, &j.kernels.gemm
+	down, across := w.Grid()
+	size, line := w.framed()
+	spare := j.owner.buffer(size)
+	framed := (*spare)[:size]
+	clear(framed)
+	for i := lo; i < hi; i++ {
+		w.frame(framed, j.a.Row(i))
+		for q := range j.product.block.panels {
+			b := j.product.panelOf(g, q)
+			for y := range down {
+				c := j.b.Data[(i*down+y)*across*j.b.Stride+b.n0:]
+				for dy := range w.Size {
+					rows := leftOperand{framed[(y*w.Stride+dy)*line:], w.Stride * w.Channels, 1}
+					at := dy * w.Size * w.Channels
+					rows.column(g, across, w.Size*w.Channels, &b.data[at*b.wide], 4*b.wide, c, j.b.Stride,
+						b.vecs, min(dy, 1), b.mask)
+				}
+			}
+		}
+	}
+	j.owner.panels.put(spare)
+}
+
+// packedPanel is a panel of packed weights: its first column, its vectors, and the mask of the last
+// one.
+type packedPanel struct {
+	n0, vecs, wide int
+	data           []float32
+	mask           *int32
+}
+
+func (p *product) panelOf(g *gemmKernels, i int) packedPanel {
+	w := &p.block
+	n0, n1, vecs := w.panel(i, g.lanes)
+	b := packedPanel{n0: n0, vecs: vecs, wide: vecs * g.lanes, data: w.packed[i*w.width*p.k:]}
+	if n1-n0 != b.wide {
+		b.mask = edge(b.wide-(n1-n0), g.lanes)
+	}
+	return b
+}
+
+// Spread adds patches up as soon as those of an image are there.
+func (c *cpu) Spread(w Window, transW bool, src, weights, dst Matrix) bool {
+	w.check("Spread")
+	dst.checkShape("Spread", dst.Rows, w.Len())
+	src.checkShape("Spread", dst.Rows*w.Places(), src.Cols)
+	if transW {
+		weights.checkShape("Spread", w.Patch(), src.Cols)
+	} else {
+		weights.checkShape("Spread", src.Cols, w.Patch())
+	}
+	grey, ok := c.convolves(w, src.Cols)
+	if p := w.patches(); !ok || p.rows*p.line > mostPatches {
+		return false
+	}
+	if dst.Empty() {
+		return true
+	}
+	j := c.job()
+	j.a, j.b, j.c, j.window = src, dst, weights, w
+	work := w.Places() * w.Patch() * src.Cols
+	if grey {
+		j.flat = transW
+		c.images(j, doSpreadGrey, dst.Rows, work)
+	} else {
+		buffer := c.packWeights(j, w.Patch(), src.Cols, transW, weights)
+		c.images(j, doSpread, dst.Rows, work)
+		c.panels.put(buffer)
+	}
+	c.done(j)
+	return true
+}
+
+// mostPatches is how many numbers of patches of one image fit into the second cache.
+const mostPatches = 1 << 19
+
+// patchRows says where the patches of one image lie: of places in rows, with margins that hold zero.
+type patchRows struct {
+	rows, line, place int // rows, numbers of a row, numbers of a place
+	origin            int // of the first place
+}
+
+func (w *Window) patches() patchRows {
+	down, across := w.Grid()
+	before, left, after, right := w.margins()
+	p := patchRows{rows: before + down + after, place: w.Patch()}
+	p.line = (left + across + right) * p.place
+	p.origin = before*p.line + left*p.place
+	return p
+}
+
+// clearMargins clears what belongs to no place.
+func (p patchRows) clearMargins(patches []float32, down, across int) {
+	first, own := p.origin/p.line, across*p.place
+	left := p.origin - first*p.line
+	clear(patches[:first*p.line])
+	for y := first; y < first+down; y++ {
+		row := patches[y*p.line:][:p.line]
+		clear(row[:left])
+		clear(row[left+own:])
+	}
+	clear(patches[(first+down)*p.line : p.rows*p.line])
+}
+
+func doSpread(j *job, lo, hi int) {
+	w, g, k := &j.window, &j.kernels.gemm, j.product.k
+	down, across := w.Grid()
+	p := w.patches()
+	spare := j.owner.buffer(p.rows * p.line)
+	patches := (*spare)[:p.rows*p.line]
+	p.clearMargins(patches, down, across)
+	for i := lo; i < hi; i++ {
+		for q := range j.product.block.panels {
+			b := j.product.panelOf(g, q)
+			for y := range down {
+				rows := leftOperand{j.a.Data[(i*down+y)*across*j.a.Stride:], j.a.Stride, 1}
+				rows.column(g, across, k, &b.data[0], 4*b.wide, patches[p.origin+y*p.line+b.n0:], p.place,
+					b.vecs, 0, b.mask)
+			}
+		}
+		w.raise(j.kernels, p, patches, j.b.Row(i))
+	}
+	j.owner.panels.put(spare)
+}
+
+// raise sets every pixel to the sum of what patches hold for it, in the order of places.
+func (w *Window) raise(k *kernels, p patchRows, patches, image []float32) {
+	c, s := w.Channels, w.Stride
+	for y := range w.Height {
+		first := ceilDiv(y+w.Pad-w.Size+1, s)
+		last := (y + w.Pad) / s
+		for phase := range min(s, w.Width) {
+			left := ceilDiv(phase+w.Pad-w.Size+1, s)
+			sum := pixelSum{na: last - first + 1, nb: (phase+w.Pad)/s - left + 1,
+				stepA: p.line - s*w.Size*c, stepB: p.place - s*c, stepX: p.place, stepDst: s * c}
+			dy, dx := y+w.Pad-first*s, phase+w.Pad-left*s
+			from := p.origin + first*p.line + left*p.place + (dy*w.Size+dx)*c
+			n := (w.Width - phase + s - 1) / s
+			for at := 0; at < c; at += 8 {
+				sum.lanes = min(8, c-at)
+				sum.run(k, n, patches, from+at, image[(y*w.Width+phase)*c+at:])
+			}
+		}
+	}
+}
+
+func ceilDiv(a, b int) int {
+	if a <= 0 {
+		return -(-a / b)
+	}
+	return (a + b - 1) / b
+}
+
+// AddConvolved adds the images up in a few parts, which do not depend on the workers.
+func (c *cpu) AddConvolved(w Window, transposed bool, images, m, dst Matrix) bool {
+	w.check("AddConvolved")
+	images.checkShape("AddConvolved", images.Rows, w.Len())
+	m.checkShape("AddConvolved", images.Rows*w.Places(), m.Cols)
+	if transposed {
+		dst.checkShape("AddConvolved", m.Cols, w.Patch())
+	} else {
+		dst.checkShape("AddConvolved", w.Patch(), m.Cols)
+	}
+	grey, ok := c.convolves(w, m.Cols)
+	if !ok || m.Empty() {
+		return ok
+	}
+	j := c.job()
+	size := w.Patch() * m.Cols
+	parts := min(sumParts, images.Rows)
+	buffer := c.buffer(parts * size)
+	sums := (*buffer)[:parts*size]
+	clear(sums)
+	j.a, j.b, j.window, j.block = images, m, w, parts
+	j.c = HostMatrix(parts, size, sums)
+	j.do = doAddConvolved
+	if grey {
+		j.do = doAddConvolvedGrey
+	}
+	c.team.run(j, parts, 1)
+	for part := 1; part < parts; part++ {
+		c.kernels.axpy(1, sums[part*size:][:size], sums[:size])
+	}
+	addTurned(dst, sums[:size], m.Cols, transposed)
+	c.panels.put(buffer)
+	c.done(j)
+	return true
+}
+
+// sumParts is how many sums over images are kept apart.
+const sumParts = 8
+
+// addTurned adds a matrix with that many columns, or its transpose, to dst.
+func addTurned(dst Matrix, sums []float32, cols int, transposed bool) {
+	for i := range dst.Rows {
+		row := dst.Row(i)
+		if !transposed {
+			for k, v := range sums[i*cols:][:cols] {
+				row[k] += v
+			}
+			continue
+		}
+		for k := range row {
+			row[k] += sums[k*cols+i]
+		}
+	}
+}
+
+func doAddConvolved(j *job, lo, hi int) {
+	w, g := &j.window, &j.kernels.gemm
+	down, across := w.Grid()
+	size, line := w.framed()
+	maps, places := j.b.Cols, down*across
+	panels := (maps + 2*g.lanes - 1) / (2 * g.lanes)
+	packed := panels * 2 * g.lanes
+	spare := j.owner.buffer(size + places*packed + 2*g.lanes)
+	framed, values := (*spare)[:size], (*spare)[size:][:places*packed]
+	clear(framed)
+	for part := lo; part < hi; part++ {
+		sums := j.c.Row(part)
+		n := j.a.Rows
+		for i := part * n / j.block; i < (part+1)*n/j.block; i++ {
+			w.frame(framed, j.a.Row(i))
+			for q := range panels {
+				n0 := q * 2 * g.lanes
+				n1 := min(n0+2*g.lanes, maps)
+				vecs := (n1 - n0 + g.lanes - 1) / g.lanes
+				wide := vecs * g.lanes
+				var mask *int32
+				b, bk := &j.b.Data[i*places*j.b.Stride+n0], 4*j.b.Stride
+				step := j.b.Stride
+				from := j.b.Data[i*places*j.b.Stride+n0:]
+				if n1-n0 != wide {
+					mask = edge(wide-(n1-n0), g.lanes)
+					g.packRows[vecs](places, b, bk, &values[0], mask)
+					from, step, bk = values, wide, 4*wide
+				}
+				for y := range down {
+					b := &from[y*across*step]
+					for dy := range w.Size {
+						rows := leftOperand{framed[(y*w.Stride+dy)*line:], 1, w.Stride * w.Channels}
+						rows.column(g, w.Size*w.Channels, across, b, bk, sums[dy*w.Size*w.Channels*maps+n0:],
+							maps, vecs, 1, mask)
+					}
+				}
+			}
+		}
+	}
+	j.owner.panels.put(spare)
+}

@@ -1,0 +1,262 @@
+package device
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// convolutions are windows of both ways, and maps.
+var convolutions = []struct {
+	w    Window
+	maps int
+}{
+	{Window{Image{14, 14, 8}, 5, 1, 2}, 16},
+	{Window{Image{14, 13, 16}, 5, 2, 2}, 33},
+	{Window{Image{9, 7, 5}, 3, 2, 1}, 7},
+	{Window{Image{6, 8, 12}, 4, 2, 1}, 40},
+	{Window{Image{5, 5, 20}, 3, 3, 0}, 6},
+	{Window{Image{4, 3, 6}, 2, 1, 3}, 5},
+	{Window{Image{28, 28, 1}, 5, 1, 2}, 8},
+	{Window{Image{9, 43, 1}, 3, 1, 0}, 21},
+	{Window{Image{8, 8, 1}, 4, 1, 5}, 40},
+}
+
+// convolved is what the three operations make of random numbers.
+type convolved struct{ forward, spread, sum Matrix }
+
+func convolveWith(t *testing.T, c *cpu, w Window, maps, images int, turned bool) (v convolved) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(maps), 77))
+	src, m := randomMatrix(r, images, w.Len(), 0), randomMatrix(r, images*w.Places(), maps, 0)
+	weights := oriented(r, w.Patch(), maps, turned)
+	v.forward, v.spread = c.New(images*w.Places(), maps), c.New(images, w.Len())
+	v.sum = oriented(r, w.Patch(), maps, turned)
+	if !c.Convolve(w, turned, src, weights, v.forward) || !c.Spread(w, !turned, m, weights, v.spread) ||
+		!c.AddConvolved(w, turned, src, m, v.sum) {
+		t.Fatalf("%+v with %d maps has no fast way", w, maps)
+	}
+	return v
+}
+
+// lowerWith is convolveWith by patches that are written down.
+func lowerWith(c *cpu, w Window, maps, images int, turned bool) (v convolved) {
+	r := rand.New(rand.NewPCG(uint64(maps), 77))
+	src, m := randomMatrix(r, images, w.Len(), 0), randomMatrix(r, images*w.Places(), maps, 0)
+	weights := oriented(r, w.Patch(), maps, turned)
+	patches := c.New(images*w.Places(), w.Patch())
+	v.forward, v.spread = c.New(images*w.Places(), maps), c.New(images, w.Len())
+	c.Im2Col(w, patches, src)
+	c.Gemm(false, turned, 1, patches, weights, 0, v.forward)
+	v.sum = oriented(r, w.Patch(), maps, turned)
+	if turned {
+		c.Gemm(true, false, 1, m, patches, 1, v.sum)
+	} else {
+		c.Gemm(true, false, 1, patches, m, 1, v.sum)
+	}
+	c.Gemm(false, !turned, 1, m, weights, 0, patches)
+	c.Col2Im(w, v.spread, patches)
+	return v
+}
+
+// TestConvolve compares with patches that are written down: bit for bit, but for sums over images,
+// which are added up in parts.
+func TestConvolve(t *testing.T) {
+	for _, level := range available() {
+		if level.gemm.rows == 0 {
+			continue
+		}
+		c := newCPU(2, level)
+		for _, k := range convolutions {
+			for _, turned := range []bool{false, true} {
+				got, want := convolveWith(t, c, k.w, k.maps, 11, turned), lowerWith(c, k.w, k.maps, 11, turned)
+				if !slices.Equal(got.forward.Data, want.forward.Data) {
+					t.Errorf("%s: %+v, %d maps, turned %v: products differ", level.name, k.w, k.maps, turned)
+				}
+				if !slices.Equal(got.spread.Data, want.spread.Data) {
+					t.Errorf("%s: %+v, %d maps, turned %v: images differ", level.name, k.w, k.maps, turned)
+				}
+				for i, v := range got.sum.Data {
+					if d := math.Abs(float64(v - want.sum.Data[i])); d > 2e-6*float64(11*k.w.Places()) {
+						t.Fatalf("%s: %+v, %d maps, turned %v: sum %d is %v, not %v", level.name, k.w, k.maps,
+							turned, i, v, want.sum.Data[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestGemmPacked compares with Gemm, bit for bit.
+func TestGemmPacked(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 9))
+	for _, level := range available() {
+		c := newCPU(2, level)
+		for range 30 {
+			m, n, k := 1+r.IntN(300), 5+r.IntN(200), 1+r.IntN(1100)
+			turned := r.IntN(2) == 0
+			a, b := randomMatrix(r, m, k, r.IntN(3)), oriented(r, k, n, turned)
+			p := c.Pack(turned, b)
+			if p == nil {
+				if level.gemm.rows > 0 {
+					t.Fatal("nothing is packed")
+				}
+				continue
+			}
+			want, got := c.New(m, n), randomMatrix(r, m, n, 0)
+			c.Gemm(false, turned, 1, a, b, 0, want)
+			c.GemmPacked(a, p, got)
+			if !slices.Equal(got.Data, want.Data) {
+				t.Fatalf("%s: %d×%d·%d×%d, turned %v, differs from Gemm", level.name, m, k, k, n, turned)
+			}
+		}
+	}
+}
+
+// TestConvolveSameBits: neither levels nor workers change a bit.
+func TestConvolveSameBits(t *testing.T) {
+	for _, k := range convolutions {
+		var first *convolved
+		for _, level := range available() {
+			for _, workers := range []int{1, 2, 3} {
+				if level.gemm.rows == 0 {
+					continue
+				}
+				v := convolveWith(t, newCPU(workers, level), k.w, k.maps, 19, false)
+				if first == nil {
+					first = &v
+				}
+				if !slices.Equal(v.sum.Data, first.sum.Data) ||
+					!slices.Equal(v.forward.Data, first.forward.Data) ||
+					!slices.Equal(v.spread.Data, first.spread.Data) {
+					t.Errorf("%s with %d workers: %+v gives other bits", level.name, workers, k.w)
+				}
+			}
+		}
+	}
+}
+
+// TestConvolveAlone: an image's results do not depend on the others, whatever these hold.
+func TestConvolveAlone(t *testing.T) {
+	c := newCPU(2, fastest())
+	if c.kernels.gemm.rows == 0 {
+		t.Skip("portable kernels have no fast way")
+	}
+	for _, k := range convolutions {
+		r, w := rand.New(rand.NewPCG(3, 3)), k.w
+		src, weights := randomMatrix(r, 9, w.Len(), 0), randomMatrix(r, w.Patch(), k.maps, 0)
+		m := randomMatrix(r, 9*w.Places(), k.maps, 0)
+		for i := range src.Row(4) {
+			src.Row(4)[i] = float32(math.NaN())
+		}
+		m.Row(4 * w.Places())[0] = float32(math.Inf(1))
+		all, one := c.New(9*w.Places(), k.maps), c.New(w.Places(), k.maps)
+		image, images := c.New(1, w.Len()), c.New(9, w.Len())
+		c.Convolve(w, false, src, weights, all)
+		c.Spread(w, true, m, weights, images)
+		for _, i := range []int{3, 5} {
+			c.Convolve(w, false, src.RowRange(i, i+1), weights, one)
+			c.Spread(w, true, m.RowRange(i*w.Places(), (i+1)*w.Places()), weights, image)
+			if !slices.Equal(one.Data, all.RowRange(i*w.Places(), (i+1)*w.Places()).Data[:len(one.Data)]) ||
+				!slices.Equal(image.Data, images.Row(i)) {
+				t.Errorf("%+v: image %d depends on others", w, i)
+			}
+		}
+	}
+}
+
+func TestConvolveNoAllocation(t *testing.T) {
+	c, k := newCPU(2, fastest()), convolutions[0]
+	r := rand.New(rand.NewPCG(1, 1))
+	src, m := randomMatrix(r, 20, k.w.Len(), 0), randomMatrix(r, 20*k.w.Places(), k.maps, 0)
+	weights, sum := randomMatrix(r, k.w.Patch(), k.maps, 0), randomMatrix(r, k.w.Patch(), k.maps, 0)
+	step := func() {
+		c.Convolve(k.w, false, src, weights, m)
+		c.Spread(k.w, true, m, weights, src)
+		c.AddConvolved(k.w, false, src, m, sum)
+	}
+	for range 5 {
+		step()
+	}
+	if n := testing.AllocsPerRun(20, step); n >= 1 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// BenchmarkConvolve reports what the layers of the default generator of 28×28 images, the ends of
+// its scale, reach of the multiply-add rate, on one core.
+func BenchmarkConvolve(b *testing.B) {
+	c := newCPU(1, fastest())
+	for name, k := range map[string]struct {
+		w    Window
+		maps int
+	}{
+		"14x14x8from16":  {Window{Image{14, 14, 8}, 5, 1, 2}, 16},
+		"28x28x1from8":   {Window{Image{28, 28, 1}, 5, 1, 2}, 8},
+		"14x14x32from64": {Window{Image{14, 14, 32}, 3, 1, 1}, 64},
+	} {
+		r := rand.New(rand.NewPCG(1, 1))
+		src, m := randomMatrix(r, 100, k.w.Len(), 0), randomMatrix(r, 100*k.w.Places(), k.maps, 0)
+		weights, sum := randomMatrix(r, k.w.Patch(), k.maps, 0), randomMatrix(r, k.w.Patch(), k.maps, 0)
+		for what, do := range map[string]func(){
+			"convolve": func() { c.Convolve(k.w, false, src, weights, m) },
+			"spread":   func() { c.Spread(k.w, true, m, weights, src) },
+			"gradient": func() { c.AddConvolved(k.w, false, src, m, sum) },
+		} {
+			b.Run(name+"/"+what, func(b *testing.B) {
+				for b.Loop() {
+					do()
+				}
+				flops := 2 * float64(100*k.w.Places()*k.w.Patch()*k.maps)
+				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
+	}
+}
+
+// TestBilinearVectors compares with portable loops, bit for bit.
+func TestBilinearVectors(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, m := range []Image{{7, 7, 16}, {14, 14, 8}, {1, 1, 8}, {2, 3, 24}, {1, 5, 8}, {5, 2, 8}} {
+		small, large := randomMatrix(r, 9, m.Len(), 0), randomMatrix(r, 9, 4*m.Len(), 0)
+		var first [2]Matrix
+		for _, level := range available() {
+			c := newCPU(2, level)
+			up, down := c.New(9, 4*m.Len()), c.New(9, m.Len())
+			c.UpSample(m, Bilinear, up, small)
+			c.UpSampleGradient(m, Bilinear, down, large)
+			if first[0].Data == nil {
+				first = [2]Matrix{up, down}
+			}
+			if !slices.Equal(up.Data, first[0].Data) || !slices.Equal(down.Data, first[1].Data) {
+				t.Errorf("%s: %+v differs from portable loops", level.name, m)
+			}
+		}
+	}
+}
+
+// TestNormalizeSameBits: neither levels nor workers change a bit.
+func TestNormalizeSameBits(t *testing.T) {
+	for _, shape := range [][2]int{{1, 8}, {3, 5}, {700, 16}, {5000, 19}, {2100, 40}} {
+		var first []float32
+		for _, level := range available() {
+			for _, workers := range []int{1, 2, 3} {
+				c, r := newCPU(workers, level), rand.New(rand.NewPCG(7, 7))
+				m, delta := randomMatrix(r, shape[0], shape[1], 0), randomMatrix(r, shape[0], shape[1], 0)
+				rows := func(n int) Matrix { return randomMatrix(r, n, shape[1], 0) }
+				stats, gain, shift, dGain, dShift := rows(2), rows(1), rows(1), rows(1), rows(1)
+				c.Moments(stats, m, 1e-5)
+				c.NormalizeGradient(delta, m, stats, gain, dGain, dShift)
+				c.Normalize(m, m, stats, gain, shift)
+				got := slices.Concat(stats.Data, delta.Data, m.Data, dGain.Data, dShift.Data)
+				if first == nil {
+					first = got
+				}
+				if !slices.Equal(got, first) {
+					t.Errorf("%s with %d workers: other bits for %v", level.name, workers, shape)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package device
+
+// Packer is a backend that keeps the right-hand side of many products in the order in which its
+// kernels read it, so that it is laid out once and not for every product.
+type Packer interface {
+	// Pack lays op(B) out. Later changes of b do not show. It returns nil if there is nothing to be
+	// gained.
+	Pack(transB bool, b Matrix) *Packed
+	// GemmPacked sets C = A op(B), with the bits of Gemm. B must come from the same backend's Pack.
+	GemmPacked(a Matrix, b *Packed, c Matrix)
+}
+
+// Packed is op(B) as Pack laid it out.
+type Packed struct {
+	rows, cols int
+	owner      *kernels
+	data       []float32
+}
+
+// Pack lays all panels out.
+func (c *cpu) Pack(transB bool, b Matrix) *Packed {
+	b.check("Pack")
+	n, k := b.Cols, b.Rows
+	if transB {
+		n, k = k, n
+	}
+	if c.kernels.gemm.rows == 0 || n <= thinCols || k == 0 {
+		return nil
+	}
+	j := c.job()
+	w := &j.product.block
+	c.panelsOf(j, n, k, transB, b)
+	w.packed = make([]float32, (n+w.width-1)/w.width*w.width*k)
+	j.do = doPack
+	c.team.run(j, w.panels, max((1<<17)/(k*w.width), 1))
+	p := &Packed{rows: k, cols: n, owner: c.kernels, data: w.packed}
+	c.done(j)
+	return p
+}
+
+// panelsOf describes the panels of op(B), k×n, all of it at a time.
+func (c *cpu) panelsOf(j *job, n, k int, trans bool, b Matrix) {
+	p := &j.product
+	*p = product{n: n, k: k, alpha: 1, b: b.Data, bk: b.Stride, bn: 1}
+	if trans {
+		p.bk, p.bn = 1, b.Stride
+	}
+	w := &p.block
+	w.width = 2 * j.kernels.gemm.lanes
+	w.n1, w.k1 = n, k
+	w.panels = (n + w.width - 1) / w.width
+}
+
+// GemmPacked multiplies with panels that are there.
+func (c *cpu) GemmPacked(a Matrix, b *Packed, out Matrix) {
+	a.check("GemmPacked: A")
+	if b.owner != c.kernels || a.Cols != b.rows {
+		panic("device: GemmPacked: B is another backend's, or of another shape")
+	}
+	out.checkShape("GemmPacked: C", a.Rows, b.cols)
+	if out.Empty() {
+		return
+	}
+	j := c.job()
+	p, g := &j.product, &j.kernels.gemm
+	*p = product{m: a.Rows, n: b.cols, k: b.rows, alpha: 1, a: a.Data, ar: a.Stride, ak: 1,
+		c: out.Data, ldc: out.Stride}
+	w := &p.block
+	w.width, w.n1, w.k1, w.packed = 2*g.lanes, b.cols, b.rows, b.data
+	w.panels = (b.cols + w.width - 1) / w.width
+	w.deep, w.copyA = g.deepNN, g.awkward(p)
+	c.cut(p)
+	j.do = doBlocks
+	c.team.run(j, (p.m+w.rowBlock-1)/w.rowBlock*w.groups, 1)
+	c.done(j)
+}

@@ -1,0 +1,64 @@
+package grid_test
+
+import (
+	"bytes"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/internal/examples/grid"
+)
+
+func sheet() grid.Sheet {
+	nan := float32(math.NaN())
+	return grid.Sheet{Height: 2, Width: 3, Zoom: 4, Rows: []grid.Row{
+		{Caption: "real", Images: [][]float32{{0, 1, 0, 1, 0, 1}, {0, 0, 0, 1, 1, 1}}},
+		{Caption: "k = 1", Images: [][]float32{{nan, 2, -1, 0.5, 0, 1}}},
+	}}
+}
+
+func TestEncodeWritesAPicture(t *testing.T) {
+	var out bytes.Buffer
+	if err := sheet().Encode(&out); err != nil {
+		t.Fatal(err)
+	}
+	picture, err := png.Decode(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := picture.Bounds(); b.Dy() != 2*(2*4+2)+2 || b.Dx() < 2*(3*4+2) {
+		t.Errorf("picture of %d×%d", b.Dy(), b.Dx())
+	}
+}
+
+func TestSaveWritesAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.png")
+	if err := sheet().Save(path); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		t.Errorf("nothing written: %v", err)
+	}
+	if err := sheet().Save(filepath.Join(t.TempDir(), "none", "a.png")); err == nil {
+		t.Error("a folder that does not exist is no error")
+	}
+}
+
+func TestWrongSizesAreErrors(t *testing.T) {
+	s := sheet()
+	s.Rows[1].Images[0] = make([]float32, 5)
+	if _, err := s.Render(); err == nil {
+		t.Error("an image of another size is drawn")
+	}
+	if _, err := (grid.Sheet{}).Render(); err == nil {
+		t.Error("images without size are drawn")
+	}
+}
+
+func TestAnEmptySheet(t *testing.T) {
+	if _, err := (grid.Sheet{Height: 1, Width: 1}).Render(); err != nil {
+		t.Error(err)
+	}
+}

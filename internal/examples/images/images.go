@@ -1,0 +1,96 @@
+// Package images gives the examples their images: from idx files that the command line names, such
+// as those of MNIST and its relatives, or else digits drawn by the program.
+package images
+
+import (
+	"errors"
+	"flag"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/examples/digits"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Files name idx files of images of 28×28 pixels and of their labels, plain or gz. Without Images,
+// digits are drawn.
+type Files struct {
+	Images, Labels         string
+	TestImages, TestLabels string
+}
+
+// Flags lets the command line name the files; about says more about the labels.
+func (s *Files) Flags(f *flag.FlagSet, about string) {
+	f.StringVar(&s.Images, "images", "",
+		"idx file of 28×28 training images, plain or gz (default: digits drawn by the program)")
+	f.StringVar(&s.Labels, "labels", "", "idx file of their labels, "+about)
+	f.StringVar(&s.TestImages, "test-images", "",
+		"idx file of held-out images (default: a tenth of the training images, kept back)")
+	f.StringVar(&s.TestLabels, "test-labels", "", "idx file of their labels")
+}
+
+// Drawing says how many digits to draw, where no files are named, and from which seeds.
+type Drawing struct {
+	Train, Test         int
+	TrainSeed, TestSeed uint64
+}
+
+// Load reads the files, or draws digits where none are named. Where there are no files of held-out
+// images, the last tenth of the others is held out.
+func (s Files) Load(d Drawing) (train, test *records.Table, err error) {
+	if s.Images == "" {
+		return d.draw()
+	}
+	if train, err = open(s.Images, s.Labels); err != nil {
+		return nil, nil, err
+	}
+	if s.TestImages != "" {
+		test, err = open(s.TestImages, s.TestLabels)
+		return train, test, err
+	}
+	cut := train.Len() - train.Len()/10
+	return train.Slice(0, cut), train.Slice(cut, train.Len()), nil
+}
+
+func (d Drawing) draw() (train, test *records.Table, err error) {
+	if train, err = digits.Draw(d.Train, d.TrainSeed); err != nil {
+		return nil, nil, err
+	}
+	test, err = digits.Draw(max(d.Test, 1), d.TestSeed)
+	return train, test, err
+}
+
+func open(images, labels string) (*records.Table, error) {
+	if labels == "" {
+		return nil, errors.New("-images needs -labels, and -test-images needs -test-labels")
+	}
+	return records.OpenIDX(images, labels, digits.Schema())
+}
+
+// First copies the first n records out, or all if there are fewer, each as its pixels.
+func First(data records.Data, n int) [][]float32 {
+	var b device.Batch
+	data.Range(0, min(n, data.Len()), &b)
+	out := make([][]float32, b.Rows)
+	for i := range out {
+		out[i] = append([]float32(nil), b.Dense.Row(i)...)
+	}
+	return out
+}
+
+// Accuracy is the part of labelled records whose class predict names.
+func Accuracy(data records.Data, predict func(device.Batch, []int32)) float64 {
+	const chunk = 500
+	right, named := 0, make([]int32, chunk)
+	var b device.Batch
+	for lo := 0; lo < data.Len(); lo += chunk {
+		hi := min(lo+chunk, data.Len())
+		data.Range(lo, hi, &b)
+		predict(b, named[:hi-lo])
+		for i, label := range b.Labels {
+			if named[i] == label {
+				right++
+			}
+		}
+	}
+	return float64(right) / float64(max(data.Len(), 1))
+}

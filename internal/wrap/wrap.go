@@ -1,0 +1,83 @@
+// Package wrap breaks long lines of text that people read.
+package wrap
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Columns is the width of the library's texts.
+const Columns = 100
+
+// Lines breaks every line of a text that is longer than Columns, at blanks. The rest of a line that
+// begins with head, after blanks, is indented to where head ends; the rest of any other is indented
+// by four columns more than the line. A word that is longer than a line stays whole.
+func Lines(text, head string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if utf8.RuneCountInString(strings.TrimRight(line, "\n")) <= Columns {
+			b.WriteString(line)
+			continue
+		}
+		end := ""
+		if strings.HasSuffix(line, "\n") {
+			line, end = line[:len(line)-1], "\n"
+		}
+		blanks := len(line) - len(strings.TrimLeft(line, " "))
+		hang := strings.Repeat(" ", blanks+4)
+		if head != "" && strings.HasPrefix(line[blanks:], head) {
+			hang = strings.Repeat(" ", blanks+utf8.RuneCountInString(head))
+		}
+		b.WriteString(hung(line, hang) + end)
+	}
+	return b.String()
+}
+
+// hung breaks one line and begins the others with hang.
+func hung(line, hang string) string {
+	var out []string
+	for utf8.RuneCountInString(line) > Columns {
+		at := lastBlank(line, len(hang))
+		if at < 0 {
+			break
+		}
+		out = append(out, strings.TrimRight(line[:at], " "))
+		line = hang + strings.TrimLeft(line[at:], " ")
+	}
+	return strings.Join(append(out, line), "\n")
+}
+
+// lastBlank is the last blank after the first indent bytes that leaves a line of at most Columns
+// before it, or else the first blank there is, or -1.
+func lastBlank(line string, indent int) int {
+	last, columns := -1, 0
+	for i, r := range line {
+		if r == ' ' && i > indent && strings.TrimSpace(line[:i]) != "" {
+			if columns > Columns && last >= 0 {
+				break
+			}
+			last = i
+			if columns > Columns {
+				break
+			}
+		}
+		columns++
+	}
+	return last
+}
+
+// Words breaks a text at blanks into lines of at most width columns.
+func Words(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
+			lines, line = append(lines, line), word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,42 @@
+package wrap
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestLines(t *testing.T) {
+	word := strings.Repeat("ε", 9)
+	long := strings.TrimRight(strings.Repeat(word+" ", 12), " ")
+	for _, c := range []struct{ text, head, want string }{
+		{"short\n", "", "short\n"},
+		{"", "", ""},
+		{"  " + long, "", "  " + strings.TrimRight(strings.Repeat(word+" ", 9), " ") + "\n      " +
+			word + " " + word + " " + word},
+		{"  - " + long + "\nnext", "- ", "  - " + strings.TrimRight(strings.Repeat(word+" ", 9), " ") +
+			"\n    " + word + " " + word + " " + word + "\nnext"},
+		{strings.Repeat("x", 120), "", strings.Repeat("x", 120)},
+		{strings.Repeat("x", 120) + " y", "", strings.Repeat("x", 120) + "\n    y"},
+	} {
+		got := Lines(c.text, c.head)
+		if got != c.want {
+			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
+		if slices.Compare(strings.Fields(got), strings.Fields(c.text)) != 0 {
+			t.Errorf("words are lost or added in %q", got)
+		}
+	}
+	for line := range strings.Lines(Lines(strings.Repeat("a bc def ", 100), "")) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > Columns {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	if got := Words(" a bb  ccc d", 4); !slices.Equal(got, []string{"a bb", "ccc", "d"}) {
+		t.Errorf("%q", got)
+	}
+}

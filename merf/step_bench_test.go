@@ -1,0 +1,75 @@
+//go:build unix
+
+package merf
+
+import (
+	"fmt"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// BenchmarkImageStep is a training step of the default generator of 28×28 images with ten classes,
+// on as many cores as -cpu says.
+func BenchmarkImageStep(b *testing.B) {
+	for _, c := range []struct{ features, batch int }{{4000, 100}, {10_000, 100}, {10_000, 500}} {
+		b.Run(fmt.Sprintf("features=%d/batch=%d", c.features, c.batch), func(b *testing.B) {
+			t := imageTraining(b, c.features, c.batch)
+			t.step(0)
+			step, start := 1, processorSeconds(b)
+			b.ResetTimer()
+			for range b.N { // b.Loop would run before -cpu sets the number of cores
+				t.step(step)
+				step++
+			}
+			b.ReportMetric(1e3*(processorSeconds(b)-start)/float64(b.N), "cpu-ms")
+			b.ReportMetric(imageStepFlops(c.features, c.batch)*float64(b.N)/b.Elapsed().Seconds()/1e9,
+				"GFLOP/s")
+		})
+	}
+}
+
+// processorSeconds is what the process has used of all cores.
+func processorSeconds(b *testing.B) float64 {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// imageTraining begins training against means of zero, which cost as much as any.
+func imageTraining(b *testing.B, dim, batch int) *training {
+	s := records.Image(28, 28).WithLabels("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
+	features, err := rff.PatchesFor(dim, 28, 28).Embedding(layout(s), 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	e := &Embedding{config: Config{Schema: s}, features: features, noise: noise{sum: 1, count: 1},
+		sums: make([]float64, 10*dim), counts: make([]float64, 10)}
+	g := GeneratorConfig{Architecture: models.ConvDecoder{Height: 28, Width: 28, Channels: 1,
+		Hidden: []int{200}, Maps: []int{16, 8}, Size: 5, Activation: models.ReLU,
+		Output: device.Sigmoid, BatchNorm: true}, Latent: 10, Batch: batch, LR: 0.01}.withDefaults()
+	t, err := newTraining(e, g, device.CPUWith(0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return t
+}
+
+// imageStepFlops counts the multiplications and additions of the products that a step needs:
+// features and their derivative once each, and each layer of the generator forward, for its
+// weights and, but for the first, for its input.
+func imageStepFlops(features, batch int) float64 {
+	products := 2 * 784 * features / 2
+	products += 2*20*200 + 3*200*784
+	for _, side := range []struct{ pixels, in, out int }{{14 * 14, 16, 8}, {28 * 28, 8, 1}} {
+		products += 3 * side.pixels * side.in * side.out * 25
+	}
+	return 2 * float64(products) * float64(batch)
+}

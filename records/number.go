@@ -1,0 +1,147 @@
+package records
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Half a unit above the largest finite number: what is spelled so, or larger, is infinite. The
+// digits are those of 2^1024 - 2^970 and of 2^128 - 2^103, with the point before the first.
+const (
+	overflow32 = "340282356779733661637539395458142568448"
+	overflow64 = "1797693134862315807937289714053034150799341327100378269361737789804449682927" +
+		"64750946649017977587207096330286416692887910946555547851940402630657488671505820" +
+		"68190890200070838367627385484581771153176447573027006985557136695962284291481986" +
+		"0834936475292719074168444365510704342711559699508093042880177904174497792"
+)
+
+// spelling is what a text says before its value is computed.
+type spelling struct {
+	infinite, negative bool
+	start, end         int // of the digits from the first that is not zero, a point included
+	magnitude          int // of 0.DIGITS * 10^magnitude
+}
+
+// parseNumber is the number that a text spells in decimal, with or without an exponent, or
+// unreadable for a text that spells none. One too large for a float64 is infinite. Neither case
+// makes an error, as strconv does: a packed file of such texts would take many times its size.
+func parseNumber(text string) float64 { return numberOf([]byte(text), 64) }
+
+func number64(text []byte) float64 { return numberOf(text, 64) }
+
+func number32(text []byte) float32 { return float32(numberOf(text, 32)) }
+
+func numberOf(text []byte, bits int) float64 {
+	s, ok := spell(text)
+	if !ok {
+		return unreadable
+	}
+	limit := overflow64
+	if bits == 32 {
+		limit = overflow32
+	}
+	if s.infinite || reaches(text[s.start:s.end], s.magnitude, limit) {
+		if s.negative {
+			return math.Inf(-1)
+		}
+		return math.Inf(1)
+	}
+	v, err := strconv.ParseFloat(string(text), bits)
+	if err != nil && !math.IsInf(v, 0) {
+		return unreadable
+	}
+	return v
+}
+
+// spell reports whether a text spells a number or an infinity, and which.
+func spell(text []byte) (s spelling, ok bool) {
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		s.negative, s.start = text[0] == '-', 1
+	}
+	if word := text[s.start:]; len(word) > 0 && word[0]|0x20 == 'i' {
+		s.infinite = len(word) <= len("infinity") &&
+			(strings.EqualFold(string(word), "inf") || strings.EqualFold(string(word), "infinity"))
+		return s, s.infinite
+	}
+	if !s.mantissa(text) {
+		return s, false
+	}
+	exponent, ok := exponentOf(text[s.end:])
+	s.magnitude += exponent
+	return s, ok
+}
+
+// mantissa finds the digits, with at most one point among them.
+func (s *spelling) mantissa(text []byte) (ok bool) {
+	zero, point := true, false
+	for s.end = s.start; s.end < len(text); s.end++ {
+		c := text[s.end]
+		if c == '.' && !point {
+			point = true
+			continue
+		}
+		if c < '0' || c > '9' {
+			break
+		}
+		if ok = true; zero && c != '0' {
+			zero, s.start = false, s.end
+		}
+		if !zero && !point {
+			s.magnitude++
+		} else if zero && point {
+			s.magnitude--
+		}
+	}
+	if zero {
+		s.start = s.end
+	}
+	return ok
+}
+
+// exponentOf is the exponent that a text spells, or zero for no text. It stops growing where
+// strconv's does.
+func exponentOf(text []byte) (exponent int, ok bool) {
+	if len(text) == 0 {
+		return 0, true
+	}
+	if text[0]|0x20 != 'e' {
+		return 0, false
+	}
+	text = text[1:]
+	sign := 1
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		if text[0] == '-' {
+			sign = -1
+		}
+		text = text[1:]
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		if exponent < 10_000 {
+			exponent = 10*exponent + int(c-'0')
+		}
+	}
+	return sign * exponent, len(text) > 0
+}
+
+// reaches reports whether 0.DIGITS * 10^magnitude is at least 0.LIMIT * 10^n, where n is the length
+// of the limit.
+func reaches(digits []byte, magnitude int, limit string) bool {
+	if len(digits) == 0 || magnitude != len(limit) {
+		return len(digits) > 0 && magnitude > len(limit)
+	}
+	i := 0
+	for _, c := range digits {
+		if c == '.' {
+			continue
+		}
+		if i == len(limit) || c != limit[i] {
+			return i == len(limit) || c > limit[i]
+		}
+		i++
+	}
+	return strings.Trim(limit[i:], "0") == ""
+}
