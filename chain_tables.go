@@ -12,7 +12,8 @@ import (
 // most, and draws rows from the graphical model that meets them (McKenna et al. 2022; see
 // baselines.AIM).
 func AIM(schema records.Schema, budget accountant.Budget) TableChain {
-	return tables(schema, budget, func(t baselines.Tables, rounds, order int) (*baselines.Plan, error) {
+	return tables(schema, budget, func(t baselines.Tables, rounds, order int) (*baselines.Plan,
+		error) {
 		return baselines.AIM{Tables: t, Rounds: rounds, Order: order}.Plan()
 	})
 }

@@ -46,6 +46,9 @@ var policy = map[string][]string{
 	"partial":           {"mechanism", "records"},
 	"internal/counts":   {},
 	"internal/defaults": {"accountant", "records"},
+
+	"internal/graphical": {},
+
 	"synth": {"accountant", "mechanism", "partial", "records", "device", "models",
 		"internal/durable", "internal/jsonlimit"},
 	"synth/synthtest": {"synth", "partial", "accountant", "mechanism", "records", "device", "models",
@@ -60,8 +63,7 @@ var policy = map[string][]string{
 		"models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
 	"gan": {"internal/counts", "internal/defaults", "accountant", "mechanism", "records", "device",
 		"models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
-	"tune":               {"accountant", "mechanism", "records", "device", "synth", "evaluate/classify"},
-	"internal/graphical": {},
+	"tune": {"accountant", "mechanism", "records", "device", "synth", "evaluate/classify"},
 	"baselines": {"accountant", "mechanism", "partial", "records", "device", "internal/counts",
 		"internal/defaults", "internal/graphical", "internal/network", "rff", "synth"},
 	"evaluate": {"records", "device", "models", "internal/optim",

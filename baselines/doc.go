@@ -41,9 +41,10 @@
 // Rows are drawn in pools of 1,024 to 65,536, stratified: every row follows the model, and the
 // counts within a pool vary less than those of independent draws.
 //
-// The fitted tables have at most Cells cells together, which bounds memory and time; candidates that
-// need more are not chosen. At most 5,000 tables are candidates: of wide schemas pairs with the
-// class, then pairs of columns that are close in the schema, and triples with the class or none.
+// The fitted tables have at most Cells cells together, which bounds memory and time; candidates
+// that need more are not chosen. At most 5,000 tables are candidates: of wide schemas pairs with
+// the class, then pairs of columns that are close in the schema, and triples with the class or
+// none.
 //
 // # Defaults
 //

@@ -131,8 +131,8 @@ func (m tableMethod) units() int { return unitsRound * m.rounds }
 // columnNoise, choiceEpsilon and unitNoise are the noise of one use of each stage.
 func (m tableMethod) columnNoise(noise float64) float64 { return noise / math.Sqrt(columnsPart) }
 
-// An exponential mechanism of ε is within 1/8·ε² of concentrated privacy, a Gaussian of multiplier z
-// is 1/(2z²). The accountant prices both exactly.
+// An exponential mechanism of ε has ε²/8 of zero-concentrated privacy, a Gaussian of multiplier z
+// has 1/(2z²): the shares. The accountant prices the events themselves.
 func (m tableMethod) choiceEpsilon(noise float64) float64 {
 	return 2 / noise * math.Sqrt(choicesPart/float64(m.rounds))
 }

@@ -150,8 +150,8 @@ func worstTotal(r accountant.Relation, all [][]float64) float64 {
 	return worst
 }
 
-// TestTableStagesArePriced: the shares of the squared effect add up to the whole, by the formulas of
-// concentrated privacy.
+// TestTableStagesArePriced: the shares of the squared effect add up to the whole, by the formulas
+// of concentrated privacy.
 func TestTableStagesArePriced(t *testing.T) {
 	s, _ := smallTable(t)
 	m := methodFor(t, s, accountant.AddOrRemoveOne)

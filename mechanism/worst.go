@@ -28,11 +28,11 @@ const (
 // Guarantee: that of Exponential, provided that the counts of every guess change by at most change
 // in total between neighbours: 1 where a record that counts once in each table comes or goes, 2
 // where it is replaced. The utility is computed in whole numbers: distances in steps of the sums'
-// grid, each of them limited to 2^45 steps, which moves none further than its count. A count that wraps
-// around would move further, so the grid must leave room for counts of 2^39.
+// grid, each of them limited to 2^45 steps, which moves none further than its count. A count that
+// wraps around would move further, so the grid must leave room for counts of 2^39.
 // Errors: those of Exponential; [ErrNotCovered] for another number of answers than of counts, more
-// than 2^17 of them, a weight outside (0, 1], a grid outside [FinestCounts] to 1, or a change other than 1
-// and 2. Nothing has then been drawn.
+// than 2^17 of them, a weight outside (0, 1], a grid outside [FinestCounts] to 1, or a change other
+// than 1 and 2. Nothing has then been drawn.
 func (g *Grant) Worst(list []Guess, change int) (int, error) {
 	if change != 1 && change != 2 {
 		return 0, g.a.refuse("counts that change by %d between neighbours: want 1 or 2", change)

@@ -105,8 +105,8 @@ func TestWorst(t *testing.T) {
 		"no weight":        {Counts: table(1), Answers: []float64{1}},
 		"too much weight":  {Counts: table(1), Answers: []float64{1}, Weight: 1.1},
 		"a missing answer": {Counts: table(1, 2), Answers: []float64{1}, Weight: 1},
-		"a grid on which counts wrap around": {Counts: mechanism.NewFixedSum(1, 0x1p-30), Answers: []float64{1},
-			Weight: 1},
+		"a grid on which counts wrap around": {Counts: mechanism.NewFixedSum(1, 0x1p-30),
+			Answers: []float64{1}, Weight: 1},
 		"a coarse grid": {Counts: mechanism.NewFixedSum(1, 2), Answers: []float64{1}, Weight: 1},
 		"no handicap":   {Counts: table(1), Answers: []float64{1}, Weight: 1, Handicap: math.NaN()},
 	} {

@@ -40,9 +40,9 @@ func (m *Model) Extended(groups ...[]int) *Model {
 //
 // The loss is ½Σ‖total·μ − values‖²/Std². A step of mirror descent subtracts a multiple of its
 // slope from the factors; with momentum, which starts anew whenever the loss grows, it needs far
-// fewer of them. How fast a cell is met goes by its probability, and the longest step by the largest
-// one: therefore the first quarter of the passes weighs each table by the inverse of its largest cell,
-// which meets fine tables as fast as coarse ones. Errors: ctx.Err().
+// fewer of them. How fast a cell is met goes by its probability, and the longest step by the
+// largest one: therefore the first quarter of the passes weighs each table by the inverse of its
+// largest cell, which meets fine tables as fast as coarse ones. Errors: ctx.Err().
 func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, passes int) error {
 	if len(list) == 0 {
 		return nil

@@ -279,7 +279,7 @@ func TestFitsFineTables(t *testing.T) {
 			one.Values[i] *= total / scale
 		}
 	}
-	if err := m.Fit(t.Context(), list, total, 1000); err != nil {
+	if err := m.Fit(t.Context(), list, total, 3000); err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range list {
