@@ -36,7 +36,7 @@ import (
 // beforehand; distances are taken from rows drawn from the model instead of its exact tables.
 type AIM struct {
 	Tables
-	Rounds int // 0 for three for each column
+	Rounds int // 0 for ten for each column, or three where that is more than 150
 	Order  int // largest number of columns of a table: 2 or 3; 0 for 3
 }
 
@@ -73,15 +73,15 @@ func (c AIM) Plan() (*Plan, error) {
 		return nil, err
 	}
 	attributes := attributesOf(c.Schema)
-	rounds := cmp.Or(c.Rounds, min(roundsColumn*len(attributes), mostRounds))
+	rounds := cmp.Or(c.Rounds, roundsFor(len(attributes)))
 	return newTablePlan(tableMethod{Tables: tables, system: nameAIM, rounds: rounds,
 		order: min(cmp.Or(c.Order, 3), max(len(attributes), 2)), attributes: attributes})
 }
 
-const (
-	roundsColumn   = 3 // rounds for each column
-	aimClassWeight = 2
-)
+const aimClassWeight = 2
+
+// roundsFor is ten rounds for each column, but of more than 150 rounds no more than three.
+func roundsFor(columns int) int { return min(10*columns, max(150, 3*columns), mostRounds) }
 
 // Plan calibrates the noise and prices all stages.
 //

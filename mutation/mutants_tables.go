@@ -4,7 +4,7 @@ package main
 func tableMutants() []mutant {
 	const in = "baselines"
 	sensitivities := at(in, "ColumnAndTableSensitivities")
-	replays := at(in, "ColumnAndTableSensitivities|NothingButReleasesOfTables|TableSystems")
+	replays := at(in, "NothingButReleasesOfTables")
 	worst := at("mechanism", "TestWorst")
 	return []mutant{
 		{Name: "baselines/columns count as one", In: in, Tests: sensitivities,
