@@ -42,7 +42,7 @@ func tableMutants() []mutant {
 		{Name: "baselines/every row of a person counts in tables", In: in,
 			Tests: at(in, "RowsOfPersonsCountOnce"),
 			Old:   "shares = append(shares, int64(weights.Of(lo+i)/records.ShareStep))",
-			New:   "shares = append(shares, int64(1/records.ShareStep))",
+			New:   "shares = append(shares, int64(max(weights.Of(lo+i), 1)/records.ShareStep))",
 			Why:   "a person moves a cell by the number of rows"},
 		{Name: "mechanism/a guess moves by two", In: "mechanism", Tests: worst,
 			Old: "per := uint64(change) * guessWeight * uint64(c.Counts.inverse)",
