@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"math/rand/v2"
 	"strings"
+	"sync"
 )
 
 // pick is one of a list.
@@ -102,12 +103,17 @@ func changeNumber(rng *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// packer is used again and again: a new one costs more than what it packs.
-var packer, _ = gzip.NewWriterLevel(nil, gzip.BestSpeed)
+// packers are used again and again: a new one costs more than what it packs.
+var packers = sync.Pool{New: func() any {
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	return w
+}}
 
 // packed changes what a gzip file holds and packs it again.
 func packed(rng *rand.Rand, sound [][]byte) []byte {
 	var out bytes.Buffer
+	packer := packers.Get().(*gzip.Writer)
+	defer packers.Put(packer)
 	packer.Reset(&out)
 	_, _ = packer.Write(anyBytes(rng, sound))
 	_ = packer.Close()

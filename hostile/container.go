@@ -18,9 +18,7 @@ func anyFile(rng *rand.Rand, sound [][]byte) []byte {
 	if err != nil {
 		return nil
 	}
-	for range rng.IntN(4) {
-		f.Header = changeDocument(rng, f.Header)
-	}
+	f.Header = changeDocument(rng, f.Header, rng.IntN(4))
 	for range rng.IntN(3) {
 		changeSections(rng, f)
 	}

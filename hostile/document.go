@@ -10,31 +10,34 @@ import (
 
 // anyDocument changes a sound JSON document, a few values of it, and now and then its bytes.
 func anyDocument(rng *rand.Rand, sound [][]byte) []byte {
-	text := pick(rng, sound)
-	for range 1 + rng.IntN(4) {
-		text = changeDocument(rng, text)
-	}
+	text := changeDocument(rng, pick(rng, sound), 1+rng.IntN(4))
 	if rng.IntN(12) == 0 {
 		return changeBytes(rng, bytes.Clone(text), sound)
 	}
 	return text
 }
 
-// changeDocument makes one change; what is no document comes back as it is.
-func changeDocument(rng *rand.Rand, text []byte) []byte {
+// changeDocument makes some changes; what is no document comes back as it is.
+func changeDocument(rng *rand.Rand, text []byte, changes int) []byte {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var root any
-	if d.Decode(&root) != nil {
+	if changes == 0 || d.Decode(&root) != nil {
 		return text
 	}
 	var all []place
-	walk(root, func(v any) { root = v }, nil, &all)
-	p := pick(rng, all)
-	if p.remove != nil && rng.IntN(6) == 0 {
-		p.remove()
-	} else {
+	for range changes {
+		all = all[:0]
+		walk(root, func(v any) { root = v }, nil, &all)
+		p := pick(rng, all)
+		if p.remove != nil && rng.IntN(6) == 0 {
+			p.remove()
+			continue
+		}
 		p.put(other(rng, p.value, all))
+		if room := largestInput; !fits(root, &room, 500) {
+			p.put(p.value) // lists of lists of long texts, or a list that now holds itself
+		}
 	}
 	out, err := json.Marshal(root)
 	if err != nil {
@@ -63,6 +66,29 @@ func walk(v any, put func(any), remove func(), all *[]place) {
 			walk(v[i], func(x any) { v[i] = x }, nil, all)
 		}
 	}
+}
+
+// fits reports whether a value takes no more than so many bytes, about, and is no deeper than so
+// many levels. It takes the bytes off.
+func fits(v any, room *int, levels int) bool {
+	*room -= 2
+	switch v := v.(type) {
+	case string:
+		*room -= len(v)
+	case map[string]any:
+		for k, x := range v {
+			if *room -= len(k); *room < 0 || levels == 0 || !fits(x, room, levels-1) {
+				return false
+			}
+		}
+	case []any:
+		for _, x := range v {
+			if *room < 0 || levels == 0 || !fits(x, room, levels-1) {
+				return false
+			}
+		}
+	}
+	return *room >= 0
 }
 
 func sortedKeys(m map[string]any) (keys []string) {

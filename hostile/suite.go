@@ -7,8 +7,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -47,7 +49,8 @@ type limits struct {
 	hang  time.Duration
 }
 
-// suite gives readers their inputs, one after another.
+// suite gives readers their inputs, a group at a time: a group that takes less in all than one input
+// may take holds no finding.
 type suite struct {
 	seed, first, inputs uint64
 	limits              limits
@@ -62,20 +65,54 @@ func (s *suite) run(ctx context.Context, r reader) {
 	start := time.Now()
 	w := watch(r.name, s.limits.hang)
 	defer w.stop()
-	for i := s.first; i < s.first+s.inputs && ctx.Err() == nil; i++ {
-		input := s.input(r, i)
-		w.begin(i)
-		s.judge(t, r, i, input)
-		t.Inputs++
-		if len(t.Findings) >= 20 {
-			break
+	for i := uint64(0); i < s.inputs && ctx.Err() == nil && len(t.Findings) < 20; i += group {
+		n := min(group, s.inputs-i)
+		w.begin(s.first + i)
+		if s.show != nil || !s.together(t, r, s.first+i, n) {
+			for j := range n {
+				w.begin(s.first + i + j)
+				s.judge(t, r, s.first+i+j)
+			}
 		}
+		t.Inputs += n
 	}
-	fmt.Fprintf(s.out, "%-40s %9d inputs, %8d read, at most %3d MB and %v; %v\n", t.Reader, t.Inputs,
-		t.Read, t.Worst>>20, t.Slowest.Round(time.Millisecond), time.Since(start).Round(time.Second))
+	fmt.Fprintf(s.out, "%-40s %9d inputs, %8d read, alone at most %3d MB and %v; %v\n", t.Reader,
+		t.Inputs, t.Read, t.Worst>>20, t.Slowest.Round(time.Millisecond), time.Since(start).Round(time.Second))
 	for _, f := range t.Findings {
 		fmt.Fprintln(s.out, "\t"+f)
 	}
+}
+
+// group is how many inputs are read side by side.
+const group = 32
+
+// together has the reader read n inputs on all cores, and reports whether that went well: otherwise
+// each is to be read alone.
+func (s *suite) together(t *tally, r reader, first, n uint64) bool {
+	var next, read atomic.Uint64
+	var panics atomic.Bool
+	var all sync.WaitGroup
+	before, start := allocated(), processorTime()
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
+				panicked, err := attempt(first+i, r.read, s.input(r, first+i))
+				if panicked != "" {
+					panics.Store(true)
+				}
+				if err == nil {
+					read.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	took, bytes := processorTime()-start, allocated()-before
+	if panics.Load() || took > s.limits.time || bytes > s.limits.bytes {
+		return false
+	}
+	t.Read += read.Load()
+	return true
 }
 
 // input is the i-th input of a reader.
@@ -88,7 +125,8 @@ func (s *suite) input(r reader, i uint64) []byte {
 }
 
 // judge has the reader read one input and notes what was wrong with that.
-func (s *suite) judge(t *tally, r reader, i uint64, input []byte) {
+func (s *suite) judge(t *tally, r reader, i uint64) {
+	input := s.input(r, i)
 	bytes, took, panicked, err := cost(i, r.read, input)
 	for try := 0; try < 3 && took > s.limits.time && panicked == ""; try++ {
 		_, again, _, _ := cost(i, r.read, input) // a first call may have paid for others' garbage

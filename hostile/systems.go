@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
@@ -148,7 +149,7 @@ func systemReaders(ctx context.Context, scratch string) (list []reader, err erro
 		}
 		list = append(list, reader{"plan: " + s.name, [][]byte{plan}, anyDocument, readPlan},
 			reader{"generator: " + s.name, [][]byte{file.Bytes()}, anyFile, load},
-			reader{"checkpoint: " + s.name, kept, anyFile, resume(s, filepath.Join(scratch, "checkpoint"))})
+			reader{"checkpoint: " + s.name, kept, anyFile, resume(s, scratch)})
 		if p, ok := s.plan.(*merf.Plan); ok && p.Config.Batches.Steps == 0 {
 			e, err := p.Embed(ctx, accountant.NewLedger(p.Budget()), s.data)
 			if err != nil {
@@ -215,8 +216,11 @@ func checkpoints(ctx context.Context, s subject, scratch string) (list [][]byte,
 }
 
 // resume goes on from a checkpoint.
-func resume(s subject, path string) func([]byte) error {
+func resume(s subject, scratch string) func([]byte) error {
+	var number atomic.Int64
 	return func(b []byte) error {
+		path := filepath.Join(scratch, fmt.Sprint("checkpoint", number.Add(1)))
+		defer os.Remove(path)
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			return err
 		}

@@ -15,8 +15,9 @@ type Gradient struct {
 	Units           []int32   // or in fixed point, as multiples of Unit, a power of two
 	Carry           []float64 // and the excess over 31 bits, in units too; nil for none
 	Unit            float64
-	Sensitivity     float64 // L2 sensitivity of Sum under the run's relation: see SumSensitivity
-	NoiseMultiplier float64 // of this release alone: noise standard deviation ÷ sensitivity
+	Whole           *FixedSum // or in fixed point, on a grid of its own, for example of several processes
+	Sensitivity     float64   // L2 sensitivity of Sum under the run's relation: see SumSensitivity
+	NoiseMultiplier float64   // of this release alone: noise standard deviation ÷ sensitivity
 	// Workers is the number of pieces into which the work is divided, at least one. It affects
 	// neither the noise nor the guarantee.
 	Workers int
@@ -69,7 +70,7 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	if err := g.charge(1 / spec.NoiseMultiplier); err != nil {
 		return err
 	}
-	if spec.Units != nil {
+	if spec.Sum == nil {
 		g.a.note(accountant.ExactNoise)
 	} else {
 		g.a.note(accountant.RealNoise)
@@ -83,10 +84,17 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 }
 
 // dim is the number of coordinates.
-func (s Gradient) dim() int { return max(len(s.Sum), len(s.Units)) }
+func (s Gradient) dim() int { return max(len(s.Sum), len(s.Units), s.Whole.Dim()) }
 
 // check reports an invalid combination of Sum, Units and Carry.
 func (s Gradient) check() error {
+	if s.Whole != nil {
+		if s.Sum != nil || s.Units != nil || s.Carry != nil || s.Unit != 0 ||
+			!isPowerOfTwo(s.Whole.Grid()) {
+			return errors.New("a sum in fixed point needs a power of two as its grid, and none beside it")
+		}
+		return nil
+	}
 	switch {
 	case s.Sum != nil && s.Units != nil:
 		return errors.New("a gradient both in floating and in fixed point")
@@ -102,6 +110,8 @@ func (s Gradient) check() error {
 // coordinate is one coordinate of the sum.
 func (s Gradient) coordinate(i int) float64 {
 	switch {
+	case s.Whole != nil:
+		return float64(s.Whole.sum[i]) * s.Whole.grid
 	case s.Units == nil:
 		return float64(s.Sum[i])
 	case s.Carry == nil:
@@ -127,7 +137,7 @@ func (g *Grant) tapped(job *parallel, effect, std float64,
 	rel := &entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: "Gaussian gradient",
 		Effect: effect,
 		Std:    []float64{std}, Grid: []float64{job.grid}, Inputs: [][]float64{make([]float64, dim)},
-		Outputs: [][]float64{make([]float64, dim)}, Inexact: job.spec.Units == nil}
+		Outputs: [][]float64{make([]float64, dim)}, Inexact: job.spec.Sum != nil}
 	in, out := rel.Inputs[0], rel.Outputs[0]
 	for i := range in {
 		in[i] = sampler.RoundToGrid(job.spec.coordinate(i), job.inverse) * job.grid

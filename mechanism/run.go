@@ -124,6 +124,13 @@ func (r *Run) nextStep() uint64 {
 	return r.step
 }
 
+// comingStep is what nextStep will return if no other grant is taken before.
+func (r *Run) comingStep() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.step + 1
+}
+
 func (r *Run) tellSpend(purpose string, e accountant.Event, count int, err error) {
 	if r.tap != nil {
 		r.tap.Spend(purpose, e, count, err)
@@ -145,6 +152,7 @@ type Allowance struct {
 	mu      sync.Mutex // guards the streams below
 	noise   *entropy.Stream
 	sampler *entropy.Stream
+	ahead   sampleAhead
 	chunks  *parallel
 	keys    entropy.Indexed
 	last    prepared

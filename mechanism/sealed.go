@@ -113,12 +113,54 @@ func (k Key) Seal(about []byte, sums ...*FixedSum) ([]byte, error) {
 	defer clear(plain)
 	out := make([]byte, saltSize, saltSize+len(plain)+64)
 	_, _ = rand.Read(out) // never fails
-	gcm, err := k.cipher(out)
+	gcm, err := k.cipher(out, sealedSums)
 	if err != nil {
 		return nil, err
 	}
 	return gcm.Seal(out, nil, plain, about), nil
 }
+
+// SealBytes encrypts a message between processes that may see the records, such as which of them a
+// step reads, and authenticates it together with about.
+//
+// Guarantee: none; see Seal. Its length tells that of the message.
+// Errors: *param.Error for the zero key.
+func (k Key) SealBytes(about, message []byte) ([]byte, error) {
+	if _, err := k.plain(nil); err != nil {
+		return nil, err
+	}
+	out := make([]byte, saltSize, saltSize+len(message)+64)
+	_, _ = rand.Read(out) // never fails
+	gcm, err := k.cipher(out, sealedBytes)
+	if err != nil {
+		return nil, err
+	}
+	return gcm.Seal(out, nil, message, about), nil
+}
+
+// OpenBytes returns the message that SealBytes has sealed.
+//
+// Errors: ErrSealed; *param.Error for the zero key.
+func (k Key) OpenBytes(about, sealed []byte) ([]byte, error) {
+	if _, err := k.plain(nil); err != nil {
+		return nil, err
+	}
+	if len(sealed) < saltSize {
+		return nil, ErrSealed
+	}
+	gcm, err := k.cipher(sealed[:saltSize], sealedBytes)
+	if err != nil {
+		return nil, err
+	}
+	message, err := gcm.Open(nil, nil, sealed[saltSize:], about)
+	if err != nil {
+		return nil, ErrSealed
+	}
+	return message, nil
+}
+
+// What a key made of the pipeline's key is for.
+const sealedSums, sealedBytes = "privgen sealed sums", "privgen sealed bytes"
 
 // plain is room for the coordinates of sums.
 func (k Key) plain(sums []*FixedSum) ([]byte, error) {
@@ -136,8 +178,8 @@ func (k Key) plain(sums []*FixedSum) ([]byte, error) {
 }
 
 // cipher is GCM with a nonce of its own each time, under the key that a salt makes of this one.
-func (k Key) cipher(salt []byte) (cipher.AEAD, error) {
-	key, err := hkdf.Key(sha256.New, k.secret[:], salt, "privgen sealed sums", KeySize)
+func (k Key) cipher(salt []byte, use string) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, k.secret[:], salt, use, KeySize)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +202,7 @@ func (k Key) Open(about, sealed []byte, sums ...*FixedSum) error {
 	if len(sealed) < saltSize {
 		return ErrSealed
 	}
-	gcm, err := k.cipher(sealed[:saltSize])
+	gcm, err := k.cipher(sealed[:saltSize], sealedSums)
 	if err != nil {
 		return err
 	}

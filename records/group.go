@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -117,24 +116,24 @@ type grouping struct {
 
 // row adds what one line says. Of a line that is too long only the person is read, if the line goes
 // on after the name.
-func (g *grouping) row(fields [][]byte, fault lineFault, user, item int) error {
+func (g *grouping) row(fields [][]byte, fault lineFault, userAt, itemAt int) error {
 	var name, items []byte
-	if user < len(fields) && (fault != tooLong || user+1 < len(fields)) {
-		name = bytes.TrimSpace(fields[user])
+	if userAt < len(fields) && (fault != tooLong || userAt+1 < len(fields)) {
+		name = bytes.TrimSpace(fields[userAt])
 	}
-	if item < len(fields) && fault != tooLong {
-		items = fields[item]
+	if itemAt < len(fields) && fault != tooLong {
+		items = fields[itemAt]
 	}
 	p, err := g.person(name)
 	if err != nil {
 		return err
 	}
 	for word := range bytes.FieldsSeq(items) {
-		number, err := strconv.ParseUint(string(word), 10, 32)
-		if err != nil || number >= g.dim {
+		number := item(word)
+		if word[0] == '-' || number == noItem || uint64(number) >= g.dim {
 			continue
 		}
-		if err := g.visit(p, uint32(number)); err != nil {
+		if err := g.visit(p, number); err != nil {
 			return err
 		}
 	}

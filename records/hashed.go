@@ -42,7 +42,7 @@ const bucketPrefix = "bucket-"
 
 // bucketOf is the bucket of a text: FNV-1a, mixed as SplitMix64 does it, and scaled. Files depend
 // on it; it never changes.
-func bucketOf(text string, buckets int) int {
+func bucketOf[T string | []byte](text T, buckets int) int {
 	h := uint64(14695981039346656037)
 	for i := range len(text) {
 		h = (h ^ uint64(text[i])) * 1099511628211
@@ -61,7 +61,7 @@ func mixed64(h uint64) uint64 {
 // bucket is that of a text, or the one whose number the text names.
 func (k *cellCode) bucket(text string) uint16 {
 	if number, named := strings.CutPrefix(text, bucketPrefix); named && digitsOnly(number) {
-		if n, err := strconv.ParseUint(number, 10, 16); err == nil && n < uint64(k.levels) {
+		if n, ok := wholeNumber(number); ok && n < int64(k.levels) {
 			return uint16(n)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"iter"
 	"strconv"
+	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -118,7 +120,7 @@ func (in *jsonReader) read(n int) error {
 // no column twice.
 func (in *jsonReader) object(line []byte) bool {
 	clear(in.values)
-	if line[0] != '{' || !json.Valid(line) {
+	if line[0] != '{' || !validJSON(line) {
 		return false
 	}
 	keys := 0
@@ -146,7 +148,7 @@ func (in *jsonReader) object(line []byte) bool {
 // The following walk through a text that is valid JSON.
 
 func skipBlank(text []byte, at int) int {
-	for at < len(text) && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r') {
+	for at >= 0 && at < len(text) && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r') {
 		at++
 	}
 	return at
@@ -201,9 +203,52 @@ func unquoted(quoted []byte) string {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return string(quoted[1 : len(quoted)-1])
 	}
-	var text string
-	_ = json.Unmarshal(quoted, &text) // which is valid
-	return text
+	return unescaped(quoted[1 : len(quoted)-1])
+}
+
+// unescaped is a text with its escapes replaced, as package json does it: half a pair of surrogates,
+// and what is no UTF-8, is U+FFFD. A call of that package would take ten times the memory.
+func unescaped(text []byte) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for len(text) > 0 {
+		if text[0] != '\\' {
+			r, n := utf8.DecodeRune(text)
+			b.WriteRune(r)
+			text = text[n:]
+			continue
+		}
+		if c := text[1]; c != 'u' {
+			if at := strings.IndexByte("bfnrt", c); at >= 0 {
+				c = "\b\f\n\r\t"[at]
+			}
+			b.WriteByte(c)
+			text = text[2:]
+			continue
+		}
+		r := hexRune(text)
+		text = text[6:]
+		if pair := utf16.DecodeRune(r, hexRune(text)); pair != utf8.RuneError {
+			r, text = pair, text[6:]
+		}
+		b.WriteRune(r) // U+FFFD for half a pair
+	}
+	return b.String()
+}
+
+// hexRune is the number of an escape of the form \uABCD that a text begins with, or -1.
+func hexRune(text []byte) (r rune) {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return -1
+	}
+	for _, c := range text[2:6] {
+		if r <<= 4; c <= '9' {
+			r += rune(c - '0')
+		} else {
+			r += rune(c|0x20-'a') + 10
+		}
+	}
+	return r
 }
 
 // appendJSON adds one cell, given as JSON; nil is an absent value.
@@ -229,11 +274,20 @@ func (b *FrameBuilder) appendDigits(j int, text string) {
 		b.appendText(j, text)
 		return
 	}
-	if v := parseNumber(text); v != v {
+	v := parseNumber(text)
+	if v != v {
 		b.appendUnknown(j)
-	} else {
-		b.appendText(j, strconv.FormatFloat(v, 'f', -1, 64))
+		return
 	}
+	var room [400]byte // some texts have 324 digits, and no memory is asked for
+	spelled := strconv.AppendFloat(room[:0], v, 'f', -1, 64)
+	code, known := b.lookup[j][string(spelled)]
+	if cell := &b.schema.table.cells[j]; !known && cell.kind == HashedColumn {
+		code = uint16(bucketOf(spelled, int(cell.levels)))
+	} else if !known {
+		code = unknownLevel
+	}
+	b.appendCode(j, code)
 }
 
 // WriteFrame writes the records of a table, one a line, with the schema's columns in their order.

@@ -50,7 +50,7 @@ func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits
 	table := must(records.NewSchema(wide...))(t)
 	anyone := records.Sets(1<<30, 1<<30)
 	vectors := records.Interval(784, 0, 1).WithLabels("a", "b")
-	return map[string]func(data []byte, limits ...records.Limits) error{
+	all := map[string]func(data []byte, limits ...records.Limits) error{
 		"csv": func(data []byte, l ...records.Limits) error {
 			return second(records.CSV{Limits: first(l)}.Read(bytes.NewReader(data), vectors))
 		},
@@ -141,6 +141,8 @@ func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits
 			return records.Check(m)
 		},
 	}
+	maps.Copy(all, oneColumn(t))
+	return all
 }
 
 // bomb is a text of about n bytes, the beginning and then one piece over and over, packed by gzip:

@@ -138,25 +138,6 @@ func (c Column) layout() string {
 
 func (c Column) timeText(m time.Time) string { return m.Format(c.layout()) }
 
-// layouts are those that texts are read by.
-var layouts = [...]string{time.RFC3339Nano, time.DateOnly, "2006-01-02 15:04:05.999999999",
-	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00",
-	"2006-01-02 15:04:05.999999999Z07", "2006-01-02T15:04:05.999999999Z07",
-	"2006-01-02 15:04", "2006-01-02T15:04"}
-
-// parseMoment reads a text in one of the layouts.
-func parseMoment(text string) (time.Time, bool) {
-	if len(text) < len(time.DateOnly) || text[4] != '-' || len(text) > 48 {
-		return time.Time{}, false
-	}
-	for _, layout := range layouts {
-		if m, err := time.Parse(layout, text); err == nil {
-			return m.UTC(), true
-		}
-	}
-	return time.Time{}, false
-}
-
 // momentOf is the moment some seconds after 1970, to a microsecond; far ones are the nearest that
 // can be told from all bounds.
 func momentOf(v float64) time.Time {

@@ -47,6 +47,17 @@ func numberOf(text []byte, bits int) float64 {
 		}
 		return math.Inf(1)
 	}
+	if digits := text[s.start:s.end]; vanishes(digits, s.magnitude, bits) ||
+		slow(digits, s.magnitude, bits) {
+		v := 0.0
+		if !vanishes(digits, s.magnitude, bits) {
+			v = exactNumber(digits, s.magnitude, bits)
+		}
+		if s.negative {
+			return math.Copysign(v, -1)
+		}
+		return v
+	}
 	v, err := strconv.ParseFloat(string(text), bits)
 	if err != nil && !math.IsInf(v, 0) {
 		return unreadable

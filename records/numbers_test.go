@@ -2,6 +2,8 @@ package records
 
 import (
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,7 +20,11 @@ func FuzzNumbers(f *testing.F) {
 		"1.7976931348623157e308", "1.7976931348623159e308", "-000" + overflow64, overflow64 + ".0",
 		overflow64[:308] + "1.99", "0." + overflow64 + "e309", overflow64 + "e-1", "." + overflow64,
 		"i", "n", "+nan", "--1", "x", "", ".", "+", "e", "1e", "e1", "infinity", "infinityx", "1x", "0b1",
-		"İnf", "\u00a01"} {
+		"İnf", "\u00a01", "5e-324", "-2.4703282292062327e-324", "2.4703282292062328e-324", "1e-45",
+		"7.0064923216240853546186479164495e-46", "7.0064923216240853546186479164496e-46", "-1e-46",
+		"2.2250738585072011e-308", "2.2250738585072014e-308", "1.17549435e-38", "1.17549428e-38",
+		"0.1000000000000000055511151231257827021181583404541015625", "9007199254740993.00000000000001",
+		"4503599627370497.5000000000000000", "16777217.000000000000000000000000", "1234567890.12345678901"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -51,5 +57,49 @@ func TestTextsThatAreNoNumbersCostNothing(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("%q takes %v allocations", text, n)
 		}
+	}
+}
+
+// TestNumbersNextToHalves: numbers whose nearest two are as far, and those a last digit beside them,
+// are what strconv makes of them, in all sizes from the least to the largest.
+func TestNumbersNextToHalves(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 4000 {
+		v := math.Float64frombits(rng.Uint64() &^ (1 << 63))
+		if rng.IntN(4) == 0 {
+			v = math.Float64frombits(rng.Uint64() >> (12 + rng.IntN(52)))
+		}
+		if math.IsInf(v, 0) || v != v {
+			continue
+		}
+		half := new(big.Float).SetPrec(2000).SetFloat64(v)
+		half.Add(half, new(big.Float).SetFloat64(math.Nextafter(v, math.Inf(1))))
+		text := half.Quo(half, big.NewFloat(2)).Text('e', 800)
+		mantissa, exponent, _ := strings.Cut(text, "e")
+		mantissa = strings.TrimRight(mantissa, "0")
+		short := mantissa[:min(len(mantissa), 19+rng.IntN(9))]
+		for _, m := range []string{mantissa, mantissa + "1", mantissa[:len(mantissa)-1] + "0", short} {
+			same(t, m+"e"+exponent, 64, number64([]byte(m+"e"+exponent)))
+		}
+		small := float64(math.Float32frombits(rng.Uint32() >> (1 + rng.IntN(30))))
+		if next := float64(math.Nextafter32(float32(small), float32(math.Inf(1)))); !(next < 1e38) {
+			continue
+		} else {
+			text = strconv.FormatFloat((small+next)/2, 'e', 60, 64)
+		}
+		same(t, text, 32, float64(number32([]byte(text))))
+		text = strings.Replace(text, "0e", "1e", 1)
+		same(t, text, 32, float64(number32([]byte(text))))
+	}
+}
+
+func BenchmarkNumbers(b *testing.B) {
+	for _, text := range []string{"0.123456", "5e-324", "8.98846567431157953864652595394e307",
+		"2.2250738585072011360574097967091319759348195463516456480234261097248222220210769455e-308"} {
+		b.Run(text, func(b *testing.B) {
+			for field := []byte(text); b.Loop(); {
+				number64(field)
+			}
+		})
 	}
 }

@@ -195,6 +195,9 @@ type partedRows struct {
 	width  int   // bytes of a row of the widest part
 	room   sync.Pool
 	failed atomic.Bool
+
+	readers int // of rows ahead of time
+	ahead   readAhead
 }
 
 // NewPartedTable joins parts, in order.
@@ -219,11 +222,16 @@ func NewPartedTable(s Schema, parts ...TablePart) (*PartedTable, error) {
 		t.ends = append(t.ends, n)
 		t.width = max(t.width, p.values.width*p.values.size)
 	}
+	t.makeRoom()
+	return &PartedTable{&partedRef{t}}, nil
+}
+
+// makeRoom prepares the buffers that each lends.
+func (t *partedRows) makeRoom() {
 	t.room.New = func() any {
 		b := make([]byte, t.width)
 		return &b
 	}
-	return &PartedTable{&partedRef{t}}, nil
 }
 
 // Schema returns the public description of the records.
@@ -250,24 +258,37 @@ func (t *PartedTable) Gather(rows []int32, b *device.Batch) {
 	t.GatherPart(rows, b, 0, len(rows))
 }
 
-// BeginGather does everything that Gather does but read the rows.
+// BeginGather does everything that Gather does but read the rows. It waits for rows that ReadAhead
+// was told of.
 func (t *PartedTable) BeginGather(rows []int32, b *device.Batch) {
-	denseBuffer(b, len(rows), t.schema.dim)
+	t.begin(len(rows), b)
+	indexRows(b, rows)
+	if t.readers > 0 {
+		t.await(rows)
+	}
+}
+
+// begin prepares a batch of n rows.
+func (t *partedRows) begin(n int, b *device.Batch) {
+	denseBuffer(b, n, t.schema.dim)
 	if b.Labels = b.Labels[:0]; t.schema.Classes() == 0 {
 		b.Labels = nil
 	} else {
-		b.Labels = resize(b.Labels, len(rows))
+		b.Labels = resize(b.Labels, n)
 	}
-	indexRows(b, rows)
 }
 
 // GatherPart reads rows lo … hi-1 of those that BeginGather was given.
 func (t *PartedTable) GatherPart(rows []int32, b *device.Batch, lo, hi int) {
+	held := t.ahead.held.Load()
 	t.each(hi-lo, func(raw []byte) {
 		part := 0
 		for k := lo; k < hi; k++ {
+			if held.copied(b, k, rows[k], t.schema.dim) {
+				continue
+			}
 			part = t.partOf(int(rows[k]), part)
-			t.readRow(b, k, int(rows[k]), part, raw)
+			t.failed.CompareAndSwap(false, !t.readRow(b, k, int(rows[k]), part, raw))
 		}
 	})
 }
@@ -276,16 +297,12 @@ func (t *PartedTable) GatherPart(rows []int32, b *device.Batch, lo, hi int) {
 //
 // Shapes: b.Dense is (hi-lo)×Dim.
 func (t *PartedTable) Range(lo, hi int, b *device.Batch) {
-	t.BeginGather(nil, b)
-	denseBuffer(b, hi-lo, t.schema.dim)
-	if t.schema.Classes() > 0 {
-		b.Labels = resize(b.Labels, hi-lo)
-	}
+	t.begin(hi-lo, b)
 	t.each(hi-lo, func(raw []byte) {
 		part := 0
 		for i := lo; i < hi; i++ {
 			part = t.partOf(i, part)
-			t.readRow(b, i-lo, i, part, raw)
+			t.failed.CompareAndSwap(false, !t.readRow(b, i-lo, i, part, raw))
 		}
 	})
 	indexRange(b, lo, hi)
@@ -309,8 +326,8 @@ func (t *partedRows) partOf(row, before int) int {
 	return sort.SearchInts(t.ends, row+1)
 }
 
-// readRow reads a row of a part to row k of a batch.
-func (t *partedRows) readRow(b *device.Batch, k, row, part int, raw []byte) {
+// readRow reads a row of a part to row k of a batch, and reports whether its reader has returned it.
+func (t *partedRows) readRow(b *device.Batch, k, row, part int, raw []byte) bool {
 	p := &t.parts[part]
 	if part > 0 {
 		row -= t.ends[part-1]
@@ -322,7 +339,6 @@ func (t *partedRows) readRow(b *device.Batch, k, row, part int, raw []byte) {
 		return p.values.read(dst, row, raw) && (p.labels.r == nil || p.labels.read(label[:], row, raw))
 	})
 	if !ok {
-		t.failed.Store(true)
 		clear(dst)
 		label[0] = 0
 	}
@@ -332,6 +348,7 @@ func (t *partedRows) readRow(b *device.Batch, k, row, part int, raw []byte) {
 	if b.Labels != nil {
 		b.Labels[k] = t.class(label[0])
 	}
+	return ok
 }
 
 // guarded is what read returns, false where it panics.

@@ -111,8 +111,7 @@ func (t *tickCode) ofText(text string) int64 {
 			return t.ofDuration(length)
 		}
 	default:
-		v, err := strconv.ParseInt(text, 10, 64)
-		if err == nil || v == math.MaxInt64 || v == math.MinInt64 { // of too large ones, the nearest
+		if v, ok := wholeNumber(text); ok {
 			return t.ofWhole(v)
 		}
 	}
@@ -241,8 +240,7 @@ func parseSeconds(text string) (time.Duration, bool) {
 		}
 		return d, true
 	}
-	d, err := time.ParseDuration(text)
-	return d, err == nil
+	return parseLength(text)
 }
 
 func digitsOnly(text string) bool {

@@ -62,7 +62,7 @@ func scanTransactions(r io.Reader, s Schema, limits Limits, each func(row []uint
 			return err
 		}
 		if row = append(row[:0], noItem); fits {
-			row = transaction(row[:0], line)
+			row = transaction(row[:0], line, in.limits.values(in.read)-in.values)
 		}
 		if err := in.spend(len(row) + s.setValues()); err != nil {
 			return err
@@ -86,9 +86,9 @@ func OpenTransactions(path string, s Schema, limits ...Limits) (*SetTable, error
 // no number, a line that is too long.
 const noItem = math.MaxUint32
 
-// transaction appends the items of one line.
-func transaction(row []uint32, line []byte) []uint32 {
-	for len(line) > 0 {
+// transaction appends the items of one line, and no more than one beyond the most that may be.
+func transaction(row []uint32, line []byte, most int64) []uint32 {
+	for len(line) > 0 && int64(len(row)) <= most {
 		if isSeparator(line[0]) {
 			line = line[1:]
 			continue
@@ -97,7 +97,7 @@ func transaction(row []uint32, line []byte) []uint32 {
 		for end < len(line) && !isSeparator(line[end]) {
 			end++
 		}
-		row = append(row, item(line[:end]))
+		row = push(row, item(line[:end]))
 		line = line[end:]
 	}
 	return row

@@ -124,6 +124,19 @@ func (t *Trainer) gather(data records.Data, lo int) {
 		data.Gather(t.rows, &t.batch)
 	}
 	t.batch.Keys = t.keys[lo:hi]
+	if a, ok := data.(records.Ahead); ok {
+		a.ReadAhead(t.coming(data.Len(), hi))
+	}
+}
+
+// coming are the rows that are read after those before hi of the sample: the sample's next ones, or
+// the first of the next step's sample.
+func (t *Trainer) coming(n, hi int) []int32 {
+	rows := t.index[hi:]
+	if len(rows) == 0 && t.allowance != nil {
+		rows = t.allowance.NextSample(n)
+	}
+	return rows[:min(len(rows), t.microBatch())]
 }
 
 // partRows is how many rows one core reads at a time.

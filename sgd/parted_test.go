@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -24,8 +25,22 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
+// slow answers after a while, as a store does across a network.
+type slow struct {
+	io.ReaderAt
+	answer time.Duration
+}
+
+func (s slow) ReadAt(p []byte, at int64) (int, error) {
+	if s.answer > 0 && at > 0 && len(p) > 12 { // not the header
+		time.Sleep(s.answer)
+	}
+	return s.ReaderAt.ReadAt(p, at)
+}
+
 // partedRows are binary records of so many rows, and the same in parts of mapped files.
-func partedRows(t testing.TB, rows, dim, parts int) (*records.Table, *records.PartedTable) {
+func partedRows(t testing.TB, rows, dim, parts int, answer time.Duration) (*records.Table,
+	*records.PartedTable) {
 	t.Helper()
 	s := records.Binary(dim)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -53,7 +68,7 @@ func partedRows(t testing.TB, rows, dim, parts int) (*records.Table, *records.Pa
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = f.Close() })
-		p, err := records.NPYPart(s, f, int64(f.Len()), nil, 0)
+		p, err := records.NPYPart(s, slow{f, answer}, int64(f.Len()), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,12 +115,102 @@ func after(t testing.TB, data records.Data, steps int, q float64) []float32 {
 // TestPartsTrainTheSameBits as one table: for one part and for many.
 func TestPartsTrainTheSameBits(t *testing.T) {
 	for _, parts := range []int{1, 3, 60} {
-		table, parted := partedRows(t, 200, 49, parts)
+		table, parted := partedRows(t, 200, 49, parts, 0)
 		want := after(t, table, 4, 0.2)
-		got := after(t, parted, 4, 0.2)
-		if !slices.Equal(got, want) {
-			t.Errorf("%d parts: other parameters", parts)
+		for _, readers := range []int{0, 1, 16} {
+			ahead, err := parted.WithReaders(readers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := after(t, ahead, 4, 0.2); !slices.Equal(got, want) {
+				t.Errorf("%d parts, %d readers: other parameters", parts, readers)
+			}
 		}
+	}
+}
+
+// TestReadAheadReplays: with records in parts that are read ahead of time, what a run shows depends
+// on its samples alone.
+func TestReadAheadReplays(t *testing.T) {
+	table, _ := partedRows(t, 30, 9, 1, 0)
+	for _, at := range []int{0, 14, 29} {
+		privacytest.Replay[[]int32]{Budget: accountant.Budget{Epsilon: 1e6, Delta: 1e-5},
+			Data: without(30, at), Neighbour: without(30, -1), Seeds: 2,
+			Run: func(ctx context.Context, ledger *accountant.Ledger, rows []int32) (any, error) {
+				var list []records.TablePart
+				for _, row := range rows {
+					var out bytes.Buffer
+					if err := records.WriteNPY(&out, table.Take([]int32{row})); err != nil {
+						return nil, err
+					}
+					p, err := records.NPYPart(table.Schema(), bytes.NewReader(out.Bytes()),
+						int64(out.Len()), nil, 0)
+					if err != nil {
+						return nil, err
+					}
+					list = append(list, p)
+				}
+				parted, err := records.NewPartedTable(table.Schema(), list...)
+				if err != nil {
+					return nil, err
+				}
+				if parted, err = parted.WithReaders(4); err != nil {
+					return nil, err
+				}
+				net, err := models.VAE{Hidden: []int{5}, Latent: 2}.New(device.CPU(),
+					models.Visible{Dim: 9}, 1)
+				if err != nil {
+					return nil, err
+				}
+				cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 0.3, Steps: 4, NoiseMultiplier: 1,
+					Optimizer: sgd.Adam(1e-3)}
+				trainer, err := sgd.New(cfg, net, ledger)
+				if err != nil {
+					return nil, err
+				}
+				var steps []sgd.Step
+				for step, err := range trainer.Steps(ctx, parted) {
+					if err != nil {
+						return nil, err
+					}
+					steps = append(steps, step)
+				}
+				return []any{steps, slices.Clone(net.Params().Flat.Data)}, nil
+			}}.Check(t)
+	}
+}
+
+// without are the numbers of n rows but one.
+func without(n, row int) (list []int32) {
+	for i := range n {
+		if i != row {
+			list = append(list, int32(i))
+		}
+	}
+	return list
+}
+
+// BenchmarkReadAhead is BenchmarkParts' step where each row comes from a store that answers after
+// 2 ms, one reader after the other and ahead of time, and from memory.
+//
+//	go test ./sgd -run '^$' -bench ReadAhead -benchtime 20x
+func BenchmarkReadAhead(b *testing.B) {
+	const rows, q, parts = 20_000, 0.02, 1000
+	for _, c := range []struct {
+		answer  time.Duration
+		readers int
+	}{{0, 0}, {0, 8}, {2 * time.Millisecond, 0}, {2 * time.Millisecond, 8}, {2 * time.Millisecond,
+		64}} {
+		_, parted := partedRows(b, rows, 784, parts, c.answer)
+		ahead, err := parted.WithReaders(c.readers)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("answer=%v/readers=%d", c.answer, c.readers), func(b *testing.B) {
+			before := busy()
+			after(b, ahead, b.N, q)
+			b.ReportMetric((busy()-before)*1e6/float64(b.N), "µs-busy/step")
+		})
 	}
 }
 
@@ -116,7 +221,7 @@ func TestPartsTrainTheSameBits(t *testing.T) {
 func BenchmarkParts(b *testing.B) {
 	const rows, q = 20_000, 0.02
 	for _, parts := range []int{1, 1000} {
-		_, parted := partedRows(b, rows, 784, parts)
+		_, parted := partedRows(b, rows, 784, parts, 0)
 		b.Run(fmt.Sprintf("step/parts=%d", parts), func(b *testing.B) {
 			before := busy()
 			after(b, parted, b.N, q)

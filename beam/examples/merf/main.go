@@ -72,10 +72,11 @@ func run(ctx context.Context) error {
 	}
 	job := beam.Job{Source: "made up", Shards: shards(), Key: mechanism.NewKey(), Folder: folder}
 	start, before := time.Now(), cpu()
+	var e *merf.Embedding
 	if *memory {
-		_, err = plan.EmbedStream(ctx, ledger, everything(ctx))
+		e, err = plan.EmbedStream(ctx, ledger, everything(ctx))
 	} else {
-		_, err = beam.Embed(ctx, job, plan, ledger)
+		e, err = beam.Embed(ctx, job, plan, ledger)
 	}
 	if err != nil {
 		return err
@@ -84,21 +85,17 @@ func run(ctx context.Context) error {
 	fmt.Printf("%d rows of %d columns in %d shards: %.1f s, %.0f rows/s; %.1f s of processor time, "+
 		"%.0f rows/s of it; peak memory %s\n", *rows, len(schema.Columns())-1, len(job.Shards), took,
 		float64(*rows)/took, busy, float64(*rows)/busy, peak())
-	if *memory || *out == 0 {
+	if *out == 0 {
 		return nil
 	}
-	return release(ctx, job, plan, folder)
+	return release(ctx, plan, e, folder)
 }
 
-// release makes a generator end to end, on a ledger of its own, and draws from it.
-func release(ctx context.Context, job beam.Job, plan *merf.Plan, folder string) error {
-	ledger, err := store.Dir(filepath.Join(folder, "ledgers")).Create(ctx, "generator",
-		accountant.Terms{Budget: plan.Budget()})
-	if err != nil {
-		return err
-	}
-	job.Shards = job.Shards[:1]
-	g, err := beam.MERF(ctx, job, plan, ledger)
+// release trains a generator against the embedding, which costs no privacy, and draws from it. It is
+// what beam.MERF does in one call.
+func release(ctx context.Context, plan *merf.Plan, e *merf.Embedding, folder string) error {
+	start := time.Now()
+	g, err := plan.Refit(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -107,8 +104,8 @@ func release(ctx context.Context, job beam.Job, plan *merf.Plan, folder string) 
 	if err != nil {
 		return err
 	}
-	fmt.Printf("a generator of the first shard and %d synthetic rows in %d files:\n%v\n", *out,
-		len(files), g.Guarantee())
+	fmt.Printf("trained a generator and drew %d synthetic rows into %d files: %.1f s; peak memory %s\n"+
+		"%v\n", *out, len(files), time.Since(start).Seconds(), peak(), g.Guarantee())
 	return nil
 }
 

@@ -1,0 +1,115 @@
+package mechanism
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// allowanceOf is one of three grants whose samples follow from a seed, drawn as they are in use.
+func allowanceOf(t testing.TB) *Allowance {
+	t.Helper()
+	r := Begin(context.Background(), accountant.NewLedger(testBudget()))
+	var err error
+	if r.source, err = entropy.Seeded(3); err != nil {
+		t.Fatal(err)
+	}
+	a, err := r.Reserve("test", sampled(0.3), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestNextSample: looking ahead, once or often, changes no sample and no key, takes nothing, and
+// shows what the next grant gets; a sample that was looked at is handed out once.
+func TestNextSample(t *testing.T) {
+	const n = 500
+	plain, looking := allowanceOf(t), allowanceOf(t)
+	var samples [][]int32
+	for left := 3; left > 0; left-- {
+		first := slices.Clone(looking.NextSample(n))
+		again := slices.Clone(looking.NextSample(n))
+		if looking.Remaining() != left {
+			t.Fatalf("%d uses are left, want %d", looking.Remaining(), left)
+		}
+		a, err := plain.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := looking.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, wantKeys := a.PoissonSample(n, nil, nil)
+		got, keys := b.PoissonSample(n, nil, nil)
+		if !slices.Equal(got, want) || !slices.Equal(keys, wantKeys) || !slices.Equal(first, want) ||
+			!slices.Equal(again, want) {
+			t.Errorf("%d left: looked at %v and %v, drew %v, want %v", left, first, again, got, want)
+		}
+		samples = append(samples, want)
+	}
+	if slices.Equal(samples[0], samples[1]) || slices.Equal(samples[1], samples[2]) {
+		t.Error("two grants have one sample")
+	}
+	if looking.NextSample(n) != nil {
+		t.Error("a sample where no grant is left")
+	}
+}
+
+// TestNextSampleOfOtherRows: a sample that was looked at for another number of rows is not used.
+func TestNextSampleOfOtherRows(t *testing.T) {
+	a := allowanceOf(t)
+	if a.NextSample(10); slices.Max(append(a.NextSample(1000), 0)) < 10 {
+		t.Error("a sample of few rows for many")
+	}
+	g, err := a.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := g.PoissonSample(10, nil, nil)
+	for _, r := range rows {
+		if r >= 10 {
+			t.Errorf("row %d of 10", r)
+		}
+	}
+	none, err := Begin(t.Context(), accountant.NewLedger(testBudget())).Reserve("test",
+		accountant.Gaussian{NoiseMultiplier: 9}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if none.NextSample(10) != nil {
+		t.Error("a sample of an event without one")
+	}
+}
+
+// TestNextSampleUnderTests is that of the step, too.
+func TestNextSampleUnderTests(t *testing.T) {
+	ctx := entropy.WithTap(t.Context(), seededTap{})
+	a, err := Begin(ctx, accountant.NewLedger(testBudget())).Reserve("test", sampled(0.3), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		want := a.NextSample(100)
+		g, err := a.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := g.PoissonSample(100, nil, nil); !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}
+
+// seededTap is a test's tap that watches nothing.
+type seededTap struct{}
+
+func (seededTap) Source() (*entropy.Source, error) { return entropy.Seeded(4) }
+func (seededTap) Spend(string, any, int, error)    {}
+func (seededTap) Sample(entropy.Sample)            {}
+func (seededTap) Release(*entropy.Release) error   { return nil }
+func (seededTap) Refuse(string, error)             {}

@@ -1,0 +1,87 @@
+package mechanism
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+)
+
+// TestSealedBytes: a message opens under its key and about what it was sealed for, and as nothing
+// else; sealed twice it is not the same bytes.
+func TestSealedBytes(t *testing.T) {
+	k, message := NewKey(), make([]byte, 8)
+	one, err := k.SealBytes([]byte("about"), message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := k.SealBytes([]byte("about"), message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := k.OpenBytes([]byte("about"), one); err != nil || !bytes.Equal(got, message) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if bytes.Equal(one, two) {
+		t.Error("two messages have one nonce")
+	}
+	changed := bytes.Clone(one)
+	changed[len(changed)-1] ^= 1
+	sums, err := k.Seal([]byte("about"), NewFixedSum(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		key           Key
+		about, sealed []byte
+	}{"another key": {NewKey(), []byte("about"), one}, "about another": {k, []byte("other"), one},
+		"changed": {k, []byte("about"), changed}, "cut short": {k, []byte("about"), one[:20]},
+		"sums": {k, []byte("about"), sums}} {
+		if _, err := c.key.OpenBytes(c.about, c.sealed); !errors.Is(err, ErrSealed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := k.Open([]byte("about"), one, NewFixedSum(1, 1)); !errors.Is(err, ErrSealed) {
+		t.Errorf("a message as sums: %v", err)
+	}
+	if _, err := (Key{}).SealBytes(nil, nil); err == nil {
+		t.Error("no key seals")
+	}
+}
+
+// TestWholeGradients are those of units and carry, to the bit, and exact.
+func TestWholeGradients(t *testing.T) {
+	units, carry := []int32{5, -7, 1 << 30}, []float64{1 << 40, 0, -3}
+	whole := NewFixedSum(3, 0.25)
+	whole.AddUnits(units, carry)
+	release := func(g Gradient) (out [3]float64) {
+		g.Sensitivity, g.NoiseMultiplier, g.Workers = 1, 1, 1
+		a := allowanceOf(t)
+		grant, err := a.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		grant.PoissonSample(1, nil, nil)
+		if err := grant.ReleaseGradient(g, func(offset int, noisy []float64) {
+			copy(out[offset:], noisy)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	want := release(Gradient{Units: units, Carry: carry, Unit: 0.25})
+	if got := release(Gradient{Whole: whole}); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	grant, err := allowanceOf(t).Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	grant.PoissonSample(1, nil, nil)
+	for _, bad := range []Gradient{{Whole: whole, Units: units, Unit: 1}, {Whole: whole,
+		Sum: []float32{1}}, {Whole: NewFixedSum(3, 0.3)}} {
+		bad.Sensitivity, bad.NoiseMultiplier = 1, 1
+		if grant.ReleaseGradient(bad, func(int, []float64) {}) == nil {
+			t.Errorf("%v is released", bad)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package sgd
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// ErrPieces says that a step's pieces did not come back, each once.
+var ErrPieces = errors.New("sgd: pieces of a step are missing")
+
+// A Carrier has tasks carried out by workers, each of which holds a [Worker] of the same
+// configuration and records. It sees sealed bytes alone. Package sgd/workers has one for processes.
+type Carrier interface {
+	// Carry has every task carried out at least once, and passes what Worker.Do returned to take,
+	// concurrently if it likes. A result that take refuses is of no worth: the task is to be carried
+	// out again. What is taken twice counts once.
+	Carry(ctx context.Context, tasks [][]byte, take func(result []byte) error) error
+}
+
+// WithCarrier has the clipped gradients of every step summed by workers, in so many pieces, in place
+// of this process, which draws the sample, adds the noise and moves the parameters. It reads no
+// record, so that of its data the number of records and the schema matter. Messages are sealed
+// under the key, which workers have too.
+//
+// Guarantee: as without. A record of the sample is in one piece, every piece counts once however
+// often it is carried out, and noise is drawn when all pieces have come; parameters are the same
+// bits. All workers must hold the same records and compute alike, which they compare (see
+// [NewWorker]): which worker sums a record depends on other records.
+// Errors: New returns *param.Error for a clipping policy other than a fixed norm or Normalize, for
+// networks with state of a step (models.Stepper, models.FixedFinisher), for WithPrivateLoss, and
+// for networks on a device.
+func WithCarrier(k mechanism.Key, pieces int, c Carrier) Option {
+	return func(t *Trainer) { t.remote = &remote{key: k, pieces: pieces, carrier: c} }
+}
+
+// remote is the sum of a step that workers compute.
+type remote struct {
+	key     mechanism.Key
+	pieces  int
+	carrier Carrier
+
+	run  string // drawn, so that results of another run are refused
+	step int
+	all  *partial.Partial // the sums of the current step
+}
+
+func (r *remote) check(t *Trainer) error {
+	var k param.Checker
+	k.OK(r.key.ID() != "", "sgd.WithCarrier.k", "none", "a key made by mechanism.NewKey")
+	k.OK(r.pieces > 0 && r.pieces <= 1<<16, "sgd.WithCarrier.pieces", r.pieces,
+		"a number of pieces from 1 to 65536")
+	k.OK(r.carrier != nil, "sgd.WithCarrier.c", nil, "a carrier")
+	k.OK(!t.lossy, "sgd.WithCarrier", "WithPrivateLoss", "no loss, which workers do not return")
+	k.Add(t.divisible("sgd.WithCarrier"))
+	r.run = rand.Text()
+	return k.Err()
+}
+
+// divisible refuses networks and clipping policies of which a step's sum is not the sum of those of
+// its parts.
+func (t *Trainer) divisible(path string) error {
+	switch t.clip.(type) {
+	case fixed, normalizer:
+	default:
+		return param.New(path, fmt.Sprintf("%T", t.cfg.Clip), "a fixed ClipNorm or Normalize")
+	}
+	if t.exact == nil {
+		return param.New(path, "a network on a device with memory of its own", "one on device.CPU")
+	}
+	if _, ok := t.net.(models.Stepper); ok {
+		return param.New(path, fmt.Sprintf("%T", t.net), "a network without state of a step")
+	}
+	if t.exact.alone() {
+		return nil
+	}
+	if _, ok := t.net.Gradients(noRows).(models.FixedFinisher); ok {
+		return param.New(path, fmt.Sprintf("%T", t.net), "a network whose sums end with each record")
+	}
+	return nil
+}
+
+// sum has the pieces of the sample added up.
+func (r *remote) sum(ctx context.Context, t *Trainer, data records.Data) error {
+	r.step++
+	set, err := t.setting(data)
+	if err != nil {
+		return err
+	}
+	r.all = nil // a sum of the step before is of no use any more
+	bound := t.clip.bound()
+	t.exact.begin(bound)
+	all, err := set.newPartial(r.run, r.step, t, data, &pieceCounter{sum: t.emptySum()})
+	if err != nil {
+		return err
+	}
+	tasks, names := make([][]byte, r.pieces), make([]string, r.pieces)
+	for i := range tasks {
+		lo, hi := i*len(t.index)/r.pieces, (i+1)*len(t.index)/r.pieces
+		piece := task{Run: r.run, Step: r.step, Piece: i, Of: r.pieces, Setting: set.digest,
+			Params: t.master, Rows: t.index[lo:hi], Keys: t.keys[lo:hi]}
+		names[i] = piece.name()
+		if tasks[i], err = piece.seal(r.key); err != nil {
+			return err
+		}
+	}
+	if err := r.collect(ctx, tasks, all); err != nil {
+		return err
+	}
+	slices.Sort(names)
+	if !slices.Equal(all.Shards(), names) {
+		return ErrPieces
+	}
+	if err := partial.Check("sgd.Steps.data", all.Pass(), t.ledger.Unit(), all); err != nil {
+		return err
+	}
+	r.all = all
+	return nil
+}
+
+// collect merges the results of tasks. What comes after the carrier has returned is refused.
+func (r *remote) collect(ctx context.Context, tasks [][]byte, all *partial.Partial) error {
+	var one sync.Mutex
+	over := false
+	err := r.carrier.Carry(ctx, tasks, func(result []byte) error {
+		one.Lock()
+		defer one.Unlock()
+		if over {
+			return ErrPieces
+		}
+		return all.OpenAll(r.key, result)
+	})
+	one.Lock()
+	defer one.Unlock()
+	over = true
+	return errors.Join(err, ctx.Err())
+}
+
+func (t *Trainer) emptySum() *mechanism.FixedSum {
+	return mechanism.NewFixedSum(t.params.Len(), float64(t.exact.sum.Unit))
+}

@@ -1,0 +1,95 @@
+package sgd
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+)
+
+// noRows is an empty batch.
+var noRows device.Batch
+
+// task is a piece of a step: rows of the sample whose clipped gradients are to be added up. It is
+// private, since the sample is.
+type task struct {
+	Run     string
+	Step    int
+	Piece   int
+	Of      int
+	Setting [sha256.Size]byte
+	Params  []float32 `json:"-"` // released
+	Rows    []int32   `json:"-"`
+	Keys    []uint64  `json:"-"`
+}
+
+// name is that of the shard that the piece is, for partial.
+func (t task) name() string { return fmt.Sprintf("piece %d of %d", t.Piece, t.Of) }
+
+const taskAbout = "privgen task 1"
+
+// taskHead is a task in JSON; the numbers follow, with the least significant byte first.
+type taskHead struct {
+	task
+	Params, Rows int
+}
+
+// seal encrypts the task for workers.
+func (t task) seal(k mechanism.Key) ([]byte, error) {
+	head, err := json.Marshal(taskHead{t, len(t.Params), len(t.Rows)})
+	if err != nil {
+		return nil, err
+	}
+	out := binary.LittleEndian.AppendUint32(nil, uint32(len(head)))
+	out = append(out, head...)
+	for _, x := range t.Params {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
+	}
+	for _, row := range t.Rows {
+		out = binary.LittleEndian.AppendUint32(out, uint32(row))
+	}
+	for _, key := range t.Keys {
+		out = binary.LittleEndian.AppendUint64(out, key)
+	}
+	return k.SealBytes([]byte(taskAbout), out)
+}
+
+// openTask reads what seal wrote. Only holders of the key can have written it.
+func openTask(k mechanism.Key, sealed []byte) (t task, err error) {
+	text, err := k.OpenBytes([]byte(taskAbout), sealed)
+	if err != nil {
+		return t, err
+	}
+	var head taskHead
+	if len(text) < 4 || uint64(binary.LittleEndian.Uint32(text)) > uint64(len(text)-4) {
+		return t, mechanism.ErrSealed
+	}
+	n := int(binary.LittleEndian.Uint32(text))
+	if json.Unmarshal(text[4:4+n], &head) != nil {
+		return t, mechanism.ErrSealed
+	}
+	text = text[4+n:]
+	if head.Params < 0 || head.Rows < 0 || head.Params > len(text)/4 || head.Rows > len(text)/12 ||
+		4*head.Params+12*head.Rows != len(text) {
+		return t, mechanism.ErrSealed
+	}
+	t = head.task
+	t.Params, t.Rows = make([]float32, head.Params), make([]int32, head.Rows)
+	t.Keys = make([]uint64, head.Rows)
+	for i := range t.Params {
+		t.Params[i] = math.Float32frombits(binary.LittleEndian.Uint32(text[4*i:]))
+	}
+	text = text[4*head.Params:]
+	for i := range t.Rows {
+		t.Rows[i] = int32(binary.LittleEndian.Uint32(text[4*i:]))
+	}
+	text = text[4*head.Rows:]
+	for i := range t.Keys {
+		t.Keys[i] = binary.LittleEndian.Uint64(text[8*i:])
+	}
+	return t, nil
+}

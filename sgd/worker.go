@@ -1,0 +1,186 @@
+package sgd
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// A Worker adds up clipped gradients for a [Trainer] of another process: see [WithCarrier]. It has
+// no ledger and draws no noise. What it returns is private and sealed.
+type Worker struct{ *hiddenWorker }
+
+// hiddenWorker keeps records two references away, where package fmt does not follow.
+type hiddenWorker struct{ *worker }
+
+type worker struct {
+	t    *Trainer
+	data records.Data
+	key  mechanism.Key
+	set  setting
+}
+
+// Format writes "[private]" for every verb.
+func (w *Worker) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
+
+// NewWorker returns a worker for trainers of the same configuration, with a network of the same
+// kind, whose parameters come with every task, and the same records. Tasks of trainers with other
+// ones, or on a machine that computes differently, are refused.
+//
+// Errors: those of New and of WithCarrier.
+func NewWorker(cfg Config, net models.Network, data records.Data, k mechanism.Key,
+	opts ...Option) (*Worker, error) {
+	var c param.Checker
+	c.OK(data != nil, "sgd.NewWorker.data", nil, "records")
+	c.OK(k.ID() != "", "sgd.NewWorker.k", "none", "the trainer's key")
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	data = records.Guarded(data)
+	// The ledger is of this call alone: a worker reserves nothing and releases nothing.
+	t, err := New(cfg, net, accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5},
+		accountant.WithUnit(records.UnitOf(data))), opts...)
+	if err != nil {
+		return nil, err
+	}
+	if t.of.persons, _ = records.AsPersons(data); t.of.persons != nil {
+		if err := t.takePersons("sgd.NewWorker.data"); err != nil {
+			return nil, err
+		}
+		t.prepare()
+	}
+	if err := t.divisible("sgd.NewWorker"); err != nil {
+		return nil, err
+	}
+	w := &worker{t: t, data: data, key: k}
+	if w.set, err = t.setting(data); err != nil {
+		return nil, err
+	}
+	return &Worker{&hiddenWorker{w}}, nil
+}
+
+// ErrOther refuses tasks of a trainer with another configuration, network, number of records or
+// kind of machine.
+var ErrOther = fmt.Errorf("sgd: the trainer has another configuration, network, number of records " +
+	"or kind of machine than this worker")
+
+// Do carries a task out and returns its sum, sealed for the trainer. It is not safe for concurrent
+// use.
+//
+// Guarantee: none by itself; see WithCarrier.
+// Errors: mechanism.ErrSealed for a task of another key; ErrOther; records.ErrData if the data fail
+// while they are read; the context's.
+func (w *Worker) Do(ctx context.Context, sealed []byte) ([]byte, error) {
+	job, err := openTask(w.key, sealed)
+	if err != nil {
+		return nil, err
+	}
+	if job.Setting != w.set.digest || len(job.Params) != w.t.params.Len() {
+		return nil, ErrOther
+	}
+	for _, row := range job.Rows {
+		if row < 0 || int(row) >= w.data.Len() {
+			return nil, ErrOther
+		}
+	}
+	w.t.exact.begin(w.t.clip.bound())
+	counter := &pieceCounter{w: w.worker, job: job, sum: w.t.emptySum()}
+	sums, err := w.set.newPartial(job.Run, job.Step, w.t, w.data, counter)
+	if err != nil {
+		return nil, err
+	}
+	// A record, or a person, is sampled once and in one piece.
+	if err := sums.Add(ctx, records.WithPart(w.data, job.Piece, job.Of)); err != nil {
+		return nil, err
+	}
+	if records.Failed(w.data) {
+		return nil, records.ErrData
+	}
+	return sums.Seal(w.key, partial.Shard{Name: job.name()})
+}
+
+// pieceCounter adds up the rows of a task, once.
+type pieceCounter struct {
+	w   *worker
+	job task
+	sum *mechanism.FixedSum
+}
+
+// Add adds the task's rows of the worker's data.
+func (c *pieceCounter) Add(ctx context.Context, _ records.Data) error {
+	t := c.w.t
+	copy(t.master, c.job.Params)
+	t.index, t.keys = c.job.Rows, c.job.Keys
+	if _, err := t.clippedSum(ctx, nil, c.w.data); err != nil {
+		return err
+	}
+	c.sum.AddUnits(t.exact.sum.Units, t.exact.sum.Carry)
+	return nil
+}
+
+// Sums is the one sum.
+func (c *pieceCounter) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.sum} }
+
+// setting is what trainer and workers must have in common.
+type setting struct {
+	digest [sha256.Size]byte
+	schema records.Schema
+}
+
+// setting of a trainer on some data. It is private, as the number of records is.
+func (t *Trainer) setting(data records.Data) (s setting, err error) {
+	s.schema = data.Schema()
+	what := []any{t.cfg, s.schema, data.Len(), fmt.Sprintf("%T", t.net), t.params.Shapes,
+		t.exact.form, runtime.GOARCH, t.be.Name(), probe(t.be)}
+	text, err := json.Marshal(what)
+	if err != nil {
+		return s, err
+	}
+	s.digest = sha256.Sum256(text)
+	return s, nil
+}
+
+// newPartial is a sum of one step.
+func (s setting) newPartial(run string, step int, t *Trainer, data records.Data,
+	c partial.Counter) (*partial.Partial, error) {
+	// No part of the pass is private: the digest above is not in it, since it holds the number of
+	// records.
+	pass, err := partial.NewPass("sgd", t.cfg, s.schema, t.params.Shapes, run, step)
+	if err != nil {
+		return nil, err
+	}
+	return partial.New(pass, data.Schema(), c, false), nil
+}
+
+// probe is a product of public numbers whose bits tell kernels apart that add up in another order.
+func probe(be device.Backend) string {
+	a, b, c := be.New(7, 301), be.New(301, 19), be.New(7, 19)
+	for _, m := range []device.Matrix{a, b} {
+		numbers := make([]float32, m.Rows*m.Cols)
+		for i := range numbers {
+			numbers[i] = float32(math.Sin(float64(i*i + m.Rows)))
+		}
+		be.Upload(m, numbers)
+	}
+	be.Gemm(false, false, 1, a, b, 0, c)
+	be.Apply(device.Sigmoid, c, c)
+	out := make([]float32, c.Rows*c.Cols)
+	be.Download(out, c)
+	var raw []byte
+	for _, x := range out {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(raw))
+}

@@ -1,0 +1,202 @@
+package workers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Options of a pool. Start is needed.
+type Options struct {
+	// Start starts a worker, and again one in the place of each that is lost.
+	Start   func(ctx context.Context) (io.ReadWriteCloser, error)
+	Workers int // at a time; 0 for 1
+	// Losses is how many workers may be lost in one step before it is given up; 0 for 100. A step that
+	// is given up is spent: nothing was released, and nothing is refunded.
+	Losses int
+	// Patience is how long a worker may take for a piece before it counts as lost; 0 for ever.
+	Patience time.Duration
+}
+
+// A Pool hands the pieces of a step to worker processes. It is an sgd.Carrier, for one trainer at a
+// time.
+type Pool struct {
+	o     Options
+	mu    sync.Mutex // held while a step is carried out
+	slots []io.ReadWriteCloser
+}
+
+// New returns a pool. Processes are started when the first step needs them.
+//
+// Errors: *param.Error for options that make no sense.
+func New(o Options) (*Pool, error) {
+	var k param.Checker
+	k.OK(o.Start != nil, "workers.Options.Start", nil, "a function that starts a worker")
+	k.OK(o.Workers >= 0 && o.Workers <= 1<<12, "workers.Options.Workers", o.Workers,
+		"a number of workers up to 4096, or 0 for 1")
+	k.OK(o.Losses >= 0 && o.Patience >= 0, "workers.Options.Losses", o.Losses,
+		"a number of workers that may be lost, or 0 for 100, and a patience that is not negative")
+	if err := k.Err(); err != nil {
+		return nil, err
+	}
+	o.Workers, o.Losses = cmp.Or(o.Workers, 1), cmp.Or(o.Losses, 100)
+	return &Pool{o: o, slots: make([]io.ReadWriteCloser, o.Workers)}, nil
+}
+
+// Close ends the workers.
+func (p *Pool) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for i, s := range p.slots {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+		p.slots[i] = nil
+	}
+	return errors.Join(errs...)
+}
+
+// Carry has every task carried out by some worker: see sgd.Carrier.
+//
+// Errors: the context's; a worker's refusal; the last loss, where too many workers were lost.
+func (p *Pool) Carry(ctx context.Context, tasks [][]byte, take func(result []byte) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s := &step{Options: p.o, take: take, stop: stop, left: len(tasks),
+		queue: make(chan []byte, len(tasks))}
+	for _, t := range tasks {
+		s.queue <- t
+	}
+	if s.left == 0 {
+		return nil
+	}
+	var group sync.WaitGroup
+	for i := range min(len(p.slots), len(tasks)) {
+		group.Go(func() { p.slots[i] = s.work(ctx, p.slots[i]) })
+	}
+	group.Wait()
+	if s.left > 0 {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// step is a step's tasks on their way.
+type step struct {
+	Options
+	take func([]byte) error
+	stop context.CancelCauseFunc
+
+	queue chan []byte
+	mu    sync.Mutex
+	left  int // tasks of which no result was taken
+	lost  int
+}
+
+// work carries tasks out until none is left or the step is given up, and returns the worker that
+// does it then; nil for none.
+func (s *step) work(ctx context.Context, conn io.ReadWriteCloser) io.ReadWriteCloser {
+	for {
+		var task []byte
+		select {
+		case <-ctx.Done():
+			return conn
+		case t, open := <-s.queue:
+			if !open {
+				return conn
+			}
+			task = t
+		}
+		var err error
+		if conn, err = s.once(ctx, conn, task); err == nil {
+			s.done()
+			continue
+		}
+		s.queue <- task // another time; there is room for all
+		s.failed(err)
+	}
+}
+
+// done counts a task whose result was taken.
+func (s *step) done() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left--; s.left == 0 {
+		close(s.queue) // nothing is sent any more: every task is done
+	}
+}
+
+// failed counts a worker that was lost, and gives the step up after a refusal or too many.
+func (s *step) failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var no *Refusal
+	if s.lost++; s.lost > s.Losses || errors.As(err, &no) {
+		s.stop(err)
+	}
+}
+
+// A Refusal is a worker's answer to a task that it cannot carry out, such as one of a trainer with
+// another configuration: another worker's would be the same.
+type Refusal struct{ Reason string }
+
+// Error says why.
+func (r *Refusal) Error() string { return "workers: a worker refuses: " + r.Reason }
+
+// once has one task carried out, by a worker that is started where there is none. After any error
+// but a refusal there is none.
+func (s *step) once(ctx context.Context, conn io.ReadWriteCloser,
+	task []byte) (io.ReadWriteCloser, error) {
+	if conn == nil {
+		var err error
+		if conn, err = s.Start(ctx); err != nil {
+			return nil, fmt.Errorf("workers: starting a worker: %w", err)
+		}
+	}
+	if s.Patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.Patience)
+		defer cancel()
+	}
+	var closing sync.Once
+	end := func() { closing.Do(func() { _ = conn.Close() }) }
+	live := context.AfterFunc(ctx, end) // reading and writing end with it
+	err := s.exchange(conn, task)
+	if live() {
+		var no *Refusal
+		if err == nil || errors.As(err, &no) {
+			return conn, err
+		}
+	}
+	end()
+	if err == nil {
+		return nil, nil // taken, just before the worker was closed
+	}
+	return nil, err
+}
+
+// exchange sends a task and takes its result.
+func (s *step) exchange(conn io.ReadWriter, task []byte) error {
+	if err := writeFrame(conn, frameTask, task); err != nil {
+		return err
+	}
+	kind, content, err := readFrame(conn)
+	switch {
+	case err != nil:
+		return err
+	case kind == frameError:
+		return &Refusal{string(content)}
+	case kind != frameResult:
+		return errFrame
+	}
+	return s.take(content)
+}
