@@ -68,6 +68,10 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 	l := &lloyd{cfg: cfg, opts: o, f: f, relation: ledger.Relation(), ledger: ledger,
 		store: newStore(o.be, f, data, o.cache),
 		rng:   rand.New(rand.NewPCG(o.seed, stream))}
+	l.persons = l.store.share != nil
+	l.norms = func(ctx context.Context, bins *mechanism.NormHistogram) (bool, error) {
+		return isReal(o.be), countNorms(ctx, bins, l.store)
+	}
 	return l.run(ctx, data.Schema())
 }
 
@@ -159,8 +163,10 @@ type lloyd struct {
 	f        Features
 	relation accountant.Relation
 	ledger   *accountant.Ledger
-	store    *store  // nil where the records are elsewhere
-	pass     passing // nil where they are here
+	persons  bool     // records are persons
+	store    *store   // nil where the records are elsewhere
+	pass     passing  // nil where they are here
+	norms    counting // of all records
 	rng      *rand.Rand
 }
 
@@ -203,7 +209,7 @@ func (l *lloyd) privateNorm(ctx context.Context) (float64, error) {
 	clip := l.cfg.Norm.Max
 	if l.opts.norm.Remaining() > 0 {
 		var err error
-		if clip, err = l.cfg.Norm.estimate(ctx, l.opts.norm, l.store); err != nil {
+		if clip, err = l.cfg.Norm.estimate(ctx, l.opts.norm, l.persons, l.norms); err != nil {
 			return 0, err
 		}
 	}

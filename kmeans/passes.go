@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Pass is one iteration's reading of all records: everything that its sums depend on beside the
+// A Pass is one reading of all records, for an iteration or for the norms: everything that its sums depend on beside the
 // records. All of it is public.
 type Pass struct {
 	Config   Config              `json:"config"`
@@ -23,6 +23,9 @@ type Pass struct {
 	Centers  [][]float64 `json:"centers"` // K × features
 	// Units: norm of features, to which they are clipped.
 	ClipNorm float64 `json:"clip_norm"`
+	// Norms makes it the pass before the iterations of a Config with Norm, which counts norms of
+	// features in the bins of its histogram. It has no centres and no clip norm.
+	Norms bool `json:"norms,omitempty"`
 }
 
 // NewPartial returns the sums of a pass over no records, for shards that other processes sum up:
@@ -36,6 +39,13 @@ func (p Pass) NewPartial(be device.Backend, f Features) (*partial.Partial, error
 	id, err := partial.NewPass("kmeans", p)
 	if err != nil {
 		return nil, err
+	}
+	if p.Norms {
+		bins, err := p.Config.Norm.histogram(p.Schema.RowsPerPerson() > 0)
+		if err != nil {
+			return nil, err
+		}
+		return partial.New(id, p.Schema, &normCounter{be, f, bins, bins.Counts()}, isReal(be)), nil
 	}
 	dim := f.Dim()
 	n := spread(p.Relation, p.ClipNorm, p.Config.NoiseMultiplier, p.Config.countShare(dim))
@@ -57,9 +67,15 @@ func (p Pass) check(f Features) error {
 		return err
 	}
 	var k param.Checker
-	k.OK(isClipNorm(p.ClipNorm), "kmeans.Pass.ClipNorm", p.ClipNorm, "a norm of 2^-60 or more")
 	k.OK(p.Relation == accountant.AddOrRemoveOne || p.Relation == accountant.ReplaceOne,
 		"kmeans.Pass.Relation", int(p.Relation), "a relation")
+	if p.Norms {
+		k.OK(p.Config.Norm != nil, "kmeans.Pass.Norms", true, "a configuration with Norm")
+		k.OK(len(p.Centers) == 0 && p.ClipNorm == 0, "kmeans.Pass.Centers", len(p.Centers),
+			"no centres and no clip norm where norms are counted")
+		return k.Err()
+	}
+	k.OK(isClipNorm(p.ClipNorm), "kmeans.Pass.ClipNorm", p.ClipNorm, "a norm of 2^-60 or more")
 	fits := len(p.Centers) == p.Config.centers()
 	for _, c := range p.Centers {
 		fits = fits && len(c) == f.Dim() && allFinite(c)
@@ -94,13 +110,39 @@ func (c *counter) Sums() []*mechanism.FixedSum {
 	return []*mechanism.FixedSum{t.features, t.counts}
 }
 
-// FitPasses is Fit where the records are elsewhere: in each iteration read returns the sums of all
-// records, merged from shards as package partial describes. The name of the features goes into
+// normCounter counts norms.
+type normCounter struct {
+	be   device.Backend
+	f    Features
+	bins *mechanism.NormHistogram // empty between calls of Add
+	sum  *mechanism.FixedSum
+}
+
+// Add counts every record once, in the bin of its features' norm.
+func (c *normCounter) Add(ctx context.Context, data records.Data) error {
+	if rows, _ := records.RowsOf(data); rows.Len() == 0 {
+		return ctx.Err()
+	}
+	defer c.bins.Reset()
+	if err := countNorms(ctx, c.bins, newStore(c.be, c.f, data, 0)); err != nil {
+		return err
+	}
+	c.sum.Merge(c.bins.Counts())
+	return nil
+}
+
+// Sums are the counts.
+func (c *normCounter) Sums() []*mechanism.FixedSum {
+	return []*mechanism.FixedSum{c.sum}
+}
+
+// FitPasses is Fit where the records are elsewhere: in each iteration, and once before for a clip
+// norm that is estimated, read returns the sums of all records, merged from shards as package
+// partial describes. The name of the features goes into
 // every pass. Given the same noise, what is released is the same bits as by Fit.
 //
 // Guarantee: that of Fit for the records of all shards, each of which must be in one shard.
-// Errors: those of Fit and of read; *param.Error for a clip norm that is estimated from the
-// records, and for sums of another pass.
+// Errors: those of Fit and of read; *param.Error for sums of another pass.
 func FitPasses(ctx context.Context, cfg Config, f Features, name string, schema records.Schema,
 	ledger *accountant.Ledger, read func(context.Context, Pass) (*partial.Partial, error),
 	opts ...Option) (*Model, error) {
@@ -119,7 +161,8 @@ func FitPasses(ctx context.Context, cfg Config, f Features, name string, schema 
 	}
 	l := &lloyd{cfg: cfg, opts: o, f: f, relation: ledger.Relation(), ledger: ledger,
 		rng: rand.New(rand.NewPCG(o.seed, stream))}
-	l.pass = l.elsewhere(name, schema, read)
+	e := elsewhere{l, name, schema, read}
+	l.persons, l.pass, l.norms = schema.RowsPerPerson() > 0, e.iteration, e.norms
 	return l.run(ctx, schema)
 }
 
@@ -128,8 +171,6 @@ func checkPasses(cfg Config, f Features, schema records.Schema, ledger *accounta
 	var k param.Checker
 	k.OK(ledger != nil, "kmeans.FitPasses.ledger", nil, "a ledger")
 	k.OK(reads, "kmeans.FitPasses.read", nil, "a function that sums records up")
-	k.OK(cfg.Norm == nil, "kmeans.Config.Norm", "a DPNorm",
-		"none: set ClipNorm where records are read in passes")
 	if ledger != nil && ledger.Unit() == records.UnitRecord {
 		k.OK(schema.RowsPerPerson() == 0, "kmeans.FitPasses.ledger", "one record",
 			"a ledger made with accountant.WithUnit(records.UnitUser), since the schema is of persons")
@@ -144,33 +185,65 @@ func checkPasses(cfg Config, f Features, schema records.Schema, ledger *accounta
 }
 
 // elsewhere asks for the sums of each pass and compares them with empty ones.
-func (l *lloyd) elsewhere(name string, schema records.Schema,
-	read func(context.Context, Pass) (*partial.Partial, error)) passing {
-	return func(ctx context.Context, centers [][]float64, clip float64) (workerSums, bool, error) {
-		cfg := l.cfg
-		cfg.Init = Init{}
-		p := Pass{Config: cfg, Relation: l.relation, Schema: schema, Features: name, ClipNorm: clip}
-		for _, c := range centers {
-			p.Centers = append(p.Centers, clone(c))
-		}
-		empty, err := p.NewPartial(l.opts.be, l.f)
-		if err != nil {
-			return workerSums{}, false, err
-		}
-		sums, err := read(ctx, p)
-		if err != nil {
-			return workerSums{}, false, err
-		}
-		if !sums.Like(empty) {
-			return workerSums{}, false, param.New("kmeans.FitPasses.read", "sums of another pass",
-				"sums of the pass asked for")
-		}
-		if unit := sums.Unit(); unit != "" {
-			if err := records.CheckUnit("kmeans.FitPasses.read", unit, l.ledger.Unit()); err != nil {
-				return workerSums{}, false, err
-			}
-		}
-		list := sums.Sums()
-		return workerSums{list[0], list[1]}, sums.Real(), nil
+type elsewhere struct {
+	l      *lloyd
+	name   string
+	schema records.Schema
+	read   func(context.Context, Pass) (*partial.Partial, error)
+}
+
+// pass is one with what all have in common.
+func (e elsewhere) pass() Pass {
+	cfg := e.l.cfg
+	cfg.Init = Init{}
+	return Pass{Config: cfg, Relation: e.l.relation, Schema: e.schema, Features: e.name}
+}
+
+// iteration is passing.
+func (e elsewhere) iteration(ctx context.Context, centers [][]float64, clip float64) (workerSums,
+	bool, error) {
+	p := e.pass()
+	p.ClipNorm = clip
+	for _, c := range centers {
+		p.Centers = append(p.Centers, clone(c))
 	}
+	list, real, err := e.sums(ctx, p)
+	if err != nil {
+		return workerSums{}, false, err
+	}
+	return workerSums{list[0], list[1]}, real, nil
+}
+
+// norms is counting.
+func (e elsewhere) norms(ctx context.Context, bins *mechanism.NormHistogram) (bool, error) {
+	p := e.pass()
+	p.Norms = true
+	list, real, err := e.sums(ctx, p)
+	if err != nil {
+		return false, err
+	}
+	return real, bins.AddCounts(list[0])
+}
+
+// sums are those of a pass.
+func (e elsewhere) sums(ctx context.Context, p Pass) (list []*mechanism.FixedSum, real bool,
+	err error) {
+	empty, err := p.NewPartial(e.l.opts.be, e.l.f)
+	if err != nil {
+		return nil, false, err
+	}
+	sums, err := e.read(ctx, p)
+	if err != nil {
+		return nil, false, err
+	}
+	if !sums.Like(empty) {
+		return nil, false, param.New("kmeans.FitPasses.read", "sums of another pass",
+			"sums of the pass asked for")
+	}
+	if unit := sums.Unit(); unit != "" {
+		if err := records.CheckUnit("kmeans.FitPasses.read", unit, e.l.ledger.Unit()); err != nil {
+			return nil, false, err
+		}
+	}
+	return sums.Sums(), sums.Real(), nil
 }

@@ -29,12 +29,19 @@ func TestPassesOverShards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, f := range map[string]kmeans.Features{"raw": kmeans.Raw(square), "rbf": waves} {
+	for name, f := range map[string]kmeans.Features{"raw": kmeans.Raw(square), "rbf": waves,
+		"norm": kmeans.Raw(square)} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			cfg := kmeans.Config{K: 4, Iterations: 5, NoiseMultiplier: 2, ClipNorm: 3,
 				Small: kmeans.SplitLargest}
 			if name == "raw" { // centres that are merged in the end
 				cfg.Centers = 9
+			}
+			wanted := cfg.Iterations
+			if name == "norm" { // which takes a pass of its own
+				cfg.ClipNorm = 0
+				cfg.Norm = &kmeans.DPNorm{Max: 40, Bins: 30, NoiseMultiplier: 5}
+				wanted++
 			}
 			passes := 0
 			read := func(ctx context.Context, p kmeans.Pass) (*partial.Partial, error) {
@@ -84,7 +91,7 @@ func TestPassesOverShards(t *testing.T) {
 			if !reflect.DeepEqual(one.Entries(), two.Entries()) {
 				t.Errorf("%s, %v: the ledger has %v, want %v", name, r, two.Entries(), one.Entries())
 			}
-			if passes != cfg.Iterations {
+			if passes != wanted {
 				t.Errorf("%s, %v: %d passes", name, r, passes)
 			}
 		}
@@ -128,12 +135,26 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 	}
 	norm := cfg
 	norm.ClipNorm, norm.Norm = 0, &kmeans.DPNorm{Max: 10, Bins: 4, NoiseMultiplier: 1}
+	for name, change := range map[string]func(*kmeans.Pass){"its own": func(*kmeans.Pass) {},
+		"other bins": func(p *kmeans.Pass) {
+			p.Config.Norm = &kmeans.DPNorm{Max: 20, Bins: 4, NoiseMultiplier: 1}
+		}} {
+		l := ledger(accountant.AddOrRemoveOne)
+		_, err := kmeans.FitPasses(t.Context(), norm, f, "raw", square, l, func(ctx context.Context,
+			p kmeans.Pass) (*partial.Partial, error) {
+			change(&p)
+			s, err := p.NewPartial(device.CPU(), f)
+			if err != nil {
+				return nil, err
+			}
+			return s, s.Add(ctx, data)
+		})
+		if (err == nil) != (name == "its own") || err != nil && !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	read := func(context.Context, kmeans.Pass) (*partial.Partial, error) { return nil, nil }
 	for name, try := range map[string]func(*accountant.Ledger) error{
-		"an estimated norm": func(l *accountant.Ledger) error {
-			_, err := kmeans.FitPasses(t.Context(), norm, f, "raw", square, l, read)
-			return err
-		},
 		"no reader": func(l *accountant.Ledger) error {
 			_, err := kmeans.FitPasses(t.Context(), cfg, f, "raw", square, l, nil)
 			return err
@@ -153,9 +174,36 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 		}
 	}
 	for name, p := range map[string]kmeans.Pass{"zero": {},
+		"norms without bins": {Config: cfg, Schema: square, Relation: accountant.AddOrRemoveOne,
+			Norms: true},
+		"norms with centres": {Config: norm, Schema: square, Relation: accountant.AddOrRemoveOne,
+			Norms: true, ClipNorm: 1},
 		"no centres": {Config: cfg, Schema: square, Relation: accountant.AddOrRemoveOne, ClipNorm: 1}} {
 		if _, err := p.NewPartial(device.CPU(), f); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestNormPassReplays: given what was released, an estimated norm in passes shows nothing else.
+func TestNormPassReplays(t *testing.T) {
+	f := kmeans.Raw(square)
+	cfg := kmeans.Config{K: 3, Iterations: 2, NoiseMultiplier: 20,
+		Norm: &kmeans.DPNorm{Max: 10, Bins: 8, NoiseMultiplier: 20}}
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		for _, pair := range privacytest.Neighbours(t, square, r, 9, 3)[:4] {
+			privacytest.Replay[records.Data]{Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5,
+				Relation: r}, Data: pair.Data, Neighbour: pair.Neighbour, Seeds: 2,
+				Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+					return kmeans.FitPasses(ctx, cfg, f, "raw", square, l, func(ctx context.Context,
+						p kmeans.Pass) (*partial.Partial, error) {
+						s, err := p.NewPartial(device.CPU(), f)
+						if err != nil {
+							return nil, err
+						}
+						return s, s.Add(ctx, d)
+					})
+				}}.Check(t)
 		}
 	}
 }

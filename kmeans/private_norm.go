@@ -60,21 +60,34 @@ func (d *DPNorm) event() accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: d.NoiseMultiplier}
 }
 
-// estimate releases the clip norm. One use of the allowance pays for one histogram.
-func (d *DPNorm) estimate(ctx context.Context, a *mechanism.Allowance, s *store) (float64, error) {
+// histogram is the norm's, without counts.
+func (d *DPNorm) histogram(inShares bool) (*mechanism.NormHistogram, error) {
 	bins, err := mechanism.NewNormHistogram(d.Min, d.Max, d.Bins)
-	if err != nil {
-		return 0, err
-	}
-	if s.share != nil {
+	if err == nil && inShares {
 		bins.InShares()
 	}
-	err = s.visit(ctx, func(p part) error {
+	return bins, err
+}
+
+// countNorms counts the norms of a store's records.
+func countNorms(ctx context.Context, bins *mechanism.NormHistogram, s *store) error {
+	return s.visit(ctx, func(p part) error {
 		for i, squared := range s.norms(p) {
 			bins.AddShare(squared, s.share.Of(p.lo+i))
 		}
 		return nil
 	})
+}
+
+// estimate releases the clip norm. One use of the allowance pays for one histogram, which count
+// fills; it reports whether a record's norm may depend on others.
+func (d *DPNorm) estimate(ctx context.Context, a *mechanism.Allowance, inShares bool,
+	count counting) (float64, error) {
+	bins, err := d.histogram(inShares)
+	if err != nil {
+		return 0, err
+	}
+	real, err := count(ctx, bins)
 	if err != nil {
 		return 0, err
 	}
@@ -82,5 +95,12 @@ func (d *DPNorm) estimate(ctx context.Context, a *mechanism.Allowance, s *store)
 	if err != nil {
 		return 0, err
 	}
+	if real {
+		g.NoteReal()
+	}
 	return bins.Release(g, d.NoiseMultiplier)
 }
+
+// counting counts the norms of all records, and reports whether they rest on arithmetic that makes
+// no promises of one record apart from the others.
+type counting func(context.Context, *mechanism.NormHistogram) (real bool, err error)

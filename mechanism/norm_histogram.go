@@ -83,6 +83,28 @@ func (h *NormHistogram) AddShare(squaredNorm, share float64) {
 	h.counts[h.bin(squaredNorm)] += int64(share / h.unit)
 }
 
+// Counts are the counts as a sum of the histogram's bins, which can be merged with those of other
+// records and sealed.
+func (h *NormHistogram) Counts() *FixedSum {
+	s := NewFixedSum(len(h.counts), h.unit)
+	copy(s.sum, h.counts)
+	return s
+}
+
+// AddCounts adds counts that Counts has returned of other records.
+//
+// Errors: *[param.Error] for a sum of other bins or units.
+func (h *NormHistogram) AddCounts(s *FixedSum) error {
+	if s.Dim() != len(h.counts) || s.Grid() != h.unit {
+		return param.New("mechanism.NormHistogram.AddCounts", s.Dim(),
+			"counts of the histogram's own bins and units")
+	}
+	for i, v := range s.sum {
+		h.counts[i] += v
+	}
+	return nil
+}
+
 // bin is the first bin whose upper edge reaches the norm, or the last.
 func (h *NormHistogram) bin(squaredNorm float64) int {
 	if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) {

@@ -116,7 +116,7 @@ var groups = []struct {
 	{"Tutorials", []string{"docs/tutorials/*.md"}},
 	{"How to", []string{"docs/howto/*.md", "docs/command.md", "docs/report.md", "docs/scale.md"}},
 	{"Reference", []string{"docs/reference/*.md", "docs/defaults.md", "docs/stability.md"}},
-	{"How it works", []string{"docs/design.md", "docs/durability.md", "docs/testing.md",
+	{"How it works", []string{"docs/guarantee.md", "docs/design.md", "docs/durability.md", "docs/testing.md",
 		"docs/mutation.md", "docs/hostile.md", "docs/method.md"}},
 	{"Measurements", []string{"docs/performance.md", "docs/studies/*.md",
 		"benchmarks/studies/README.md"}},
