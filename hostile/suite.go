@@ -49,8 +49,8 @@ type limits struct {
 	hang  time.Duration
 }
 
-// suite gives readers their inputs, a group at a time: a group that takes less in all than one input
-// may take holds no finding.
+// suite gives readers their inputs, a group at a time: a group that takes less in all than one
+// input may take holds no finding.
 type suite struct {
 	seed, first, inputs uint64
 	limits              limits
@@ -77,7 +77,8 @@ func (s *suite) run(ctx context.Context, r reader) {
 		t.Inputs += n
 	}
 	fmt.Fprintf(s.out, "%-40s %9d inputs, %8d read, alone at most %3d MB and %v; %v\n", t.Reader,
-		t.Inputs, t.Read, t.Worst>>20, t.Slowest.Round(time.Millisecond), time.Since(start).Round(time.Second))
+		t.Inputs, t.Read, t.Worst>>20, t.Slowest.Round(time.Millisecond),
+		time.Since(start).Round(time.Second))
 	for _, f := range t.Findings {
 		fmt.Fprintln(s.out, "\t"+f)
 	}

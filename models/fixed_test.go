@@ -249,7 +249,7 @@ func sumOfRecords(c fixedCase, weights []float32) []float64 {
 }
 
 // withinReach is the batch without the records of a critic whose parts cancel, and exceed the limit
-// before they do: in fixed point these count for less, by design. They are one in about ten thousand.
+// before they do: in fixed point these count for less, by design. They are one in ten thousand.
 func withinReach(t *testing.T, c fixedCase, bound float64) fixedCase {
 	t.Helper()
 	dropped := 0
@@ -276,8 +276,8 @@ func withinReach(t *testing.T, c fixedCase, bound float64) fixedCase {
 	return c
 }
 
-// TestCancellingPartsCountForLess: a few of 180,000 records of a critic (seeds 0 to 1,499) are beyond
-// the reach, one of them among these seeds. The sums of all others are accurate.
+// TestCancellingPartsCountForLess: a few of 180,000 records of a critic (seeds 0 to 1,499) are
+// beyond the reach, one of them among these seeds. The sums of all others are accurate.
 func TestCancellingPartsCountForLess(t *testing.T) {
 	c0 := criticCases()["linear"]
 	const bound = 0.75

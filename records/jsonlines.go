@@ -206,8 +206,9 @@ func unquoted(quoted []byte) string {
 	return unescaped(quoted[1 : len(quoted)-1])
 }
 
-// unescaped is a text with its escapes replaced, as package json does it: half a pair of surrogates,
-// and what is no UTF-8, is U+FFFD. A call of that package would take ten times the memory.
+// unescaped is a text with its escapes replaced, as package json does it: half a pair of
+// surrogates, and what is no UTF-8, is U+FFFD. A call of that package would take ten times the
+// memory.
 func unescaped(text []byte) string {
 	var b strings.Builder
 	b.Grow(len(text))

@@ -34,8 +34,8 @@ type quotient struct{ digits, above, below, whole, rest, word, ten big.Int }
 
 var quotients = sync.Pool{New: func() any { return new(quotient) }}
 
-// exactNumber is the number nearest to 0.DIGITS * 10^magnitude, of two as near the even one. A point
-// may be among the digits. The number is finite and does not vanish.
+// exactNumber is the number nearest to 0.DIGITS * 10^magnitude, of two as near the even one. A
+// point may be among the digits. The number is finite and does not vanish.
 func exactNumber(digits []byte, magnitude, bits int) float64 {
 	mantissa, exponent := 53, -1074 // of the numbers next to zero
 	if bits == 32 {

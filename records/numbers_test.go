@@ -24,7 +24,8 @@ func FuzzNumbers(f *testing.F) {
 		"7.0064923216240853546186479164495e-46", "7.0064923216240853546186479164496e-46", "-1e-46",
 		"2.2250738585072011e-308", "2.2250738585072014e-308", "1.17549435e-38", "1.17549428e-38",
 		"0.1000000000000000055511151231257827021181583404541015625", "9007199254740993.00000000000001",
-		"4503599627370497.5000000000000000", "16777217.000000000000000000000000", "1234567890.12345678901"} {
+		"4503599627370497.5000000000000000", "16777217.000000000000000000000000",
+		"1234567890.12345678901"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -60,8 +61,8 @@ func TestTextsThatAreNoNumbersCostNothing(t *testing.T) {
 	}
 }
 
-// TestNumbersNextToHalves: numbers whose nearest two are as far, and those a last digit beside them,
-// are what strconv makes of them, in all sizes from the least to the largest.
+// TestNumbersNextToHalves: numbers whose nearest two are as far, and those a last digit beside
+// them, are what strconv makes of them, in all sizes from the least to the largest.
 func TestNumbersNextToHalves(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 4000 {
