@@ -13,7 +13,7 @@ func (c *cpu) each(j *job, op rowOp, cost int) {
 	j.op = op
 	j.flat = j.a.contiguous() && (j.b.Data == nil || j.b.contiguous()) &&
 		(j.c.Data == nil || j.c.contiguous())
-	const piece = 1 << 17 // additions worth the trouble of handing them over
+	piece := c.piece(rows * cols * cost)
 	if j.flat {
 		j.do = doFlat
 		grain := max(piece/cost, 16) &^ 15
@@ -51,5 +51,12 @@ func rowOrNil(m Matrix, i int) []float32 {
 // rows runs do over n rows that cost that many additions each.
 func (c *cpu) rows(j *job, do func(j *job, lo, hi int), n, cost int) {
 	j.do = do
-	c.team.run(j, n, max((1<<17)/max(cost, 1), 1))
+	c.team.run(j, n, max(c.piece(n*cost)/max(cost, 1), 1))
+}
+
+// piece is how many additions of so many are handed out at a time: enough to be worth the trouble,
+// and few enough for all cores.
+func (c *cpu) piece(additions int) int {
+	const least, most = 1 << 16, 1 << 17
+	return min(max(additions/(2*c.workers), least), most)
 }

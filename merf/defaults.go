@@ -21,8 +21,10 @@ const (
 	leastFeatures = 200
 	mostSeconds   = 300 // of training
 	imageFeatures = 4000
-	imageSeconds  = 240 // of training a generator of images, which gets better all the while
+	imageSeconds  = 270 // of training generators of images, which get better all the while
 	imageSteps    = 10_000
+	imageNetworks = 6    // which together are better than one that is trained as long as all
+	imageSubset   = 1000 // features that a step compares
 )
 
 // chosen returns the configuration with its open fields set by the default rules if Nominal
@@ -103,6 +105,9 @@ func (c *Config) chooseGenerator() {
 		defaults.Fill(&c.choices, &g.Latent, 10, "Generator.Latent", "codes cost no privacy")
 		defaults.Fill(&c.choices, &g.Batch, 100, "Generator.Batch", "convolutions take time")
 		defaults.Fill(&c.choices, &g.LR, 0.01, "Generator.LR", "suits convolutions")
+		defaults.Fill(&c.choices, &g.Generators, imageNetworks, "Generator.Generators",
+			"several networks of one release make more diverse images, and cost no privacy")
+		c.chooseSubset()
 	}
 	if g.Steps != 0 {
 		return
@@ -112,7 +117,7 @@ func (c *Config) chooseGenerator() {
 	if _, convolutions := g.Architecture.(models.ConvDecoder); convolutions {
 		g.Steps = min(max(defaults.Rounded(imageSeconds/step), usual.Steps), imageSteps)
 		c.choices.Add("Generator.Steps", g.Steps, fmt.Sprintf(
-			"what can be done in about %d s, from %d to %d: images get better all the while",
+			"what each network can do in about %d s for all, from %d to %d: images get better all the while",
 			imageSeconds, usual.Steps, imageSteps))
 	}
 	steps := int(mostSeconds / step)
@@ -123,9 +128,24 @@ func (c *Config) chooseGenerator() {
 	}
 }
 
+// chooseSubset lets a step compare some of the features, if there are twice as many.
+func (c *Config) chooseSubset() {
+	if e, err := c.features(); err != nil || e.Dim() < 2*imageSubset {
+		return
+	} else if _, ok := e.(rff.Divisible); !ok {
+		return
+	}
+	defaults.Fill(&c.choices, &c.Generator.FeaturesPerStep, imageSubset,
+		"Generator.FeaturesPerStep", "a random part of the features takes a fraction of the time")
+}
+
 // denseCost is what an operation of a product of large matrices costs, of those that
 // defaults.CostOf counts.
 const denseCost = 0.4
+
+// convolutionCost is what a pixel costs the default generator of images, of the operations that
+// defaults.CostOf counts.
+const convolutionCost = 750
 
 // featureOperations are those of one record's features.
 func (c Config) featureOperations() (operations, dim float64) {
@@ -142,9 +162,12 @@ func (c Config) featureOperations() (operations, dim float64) {
 	return dim * (denseCost*in + 20), dim // a product of matrices, then cosines and sines
 }
 
-// stepOperations returns the number of operations of a training step.
+// stepOperations returns the number of operations of a training step of all networks.
 func (c Config) stepOperations(g GeneratorConfig) float64 {
-	features, _ := c.featureOperations()
+	features, dim := c.featureOperations()
+	if g.FeaturesPerStep > 0 && dim > 0 {
+		features *= min(float64(g.FeaturesPerStep)/dim, 1)
+	}
 	network := 1e5
 	if s, ok := g.Architecture.(models.GeneratorSizer); ok {
 		codes := codesOf(device.CPU(), g.Latent, c.Schema)
@@ -152,9 +175,9 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 		network = float64(params) + 200*float64(c.Schema.Dim())
 	}
 	if _, ok := g.Architecture.(models.ConvDecoder); ok {
-		network = 1800 * float64(c.Schema.Dim())
+		network = convolutionCost * float64(c.Schema.Dim())
 	}
-	return float64(g.Batch) * (2*features + 3.5*network)
+	return float64(g.Generators) * float64(g.Batch) * (2*features + 3.5*network)
 }
 
 // cost predicts the run's time and memory.
@@ -169,7 +192,7 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	classes := float64(classesOf(c.Schema))
 	bytes := dim * classes * 28
 	if _, ok := c.Kernel.(rff.Pairs); !ok { // whose features of a batch are not written down
-		bytes += float64(g.Batch)*dim*8 + dim*float64(c.Schema.Dim())*4
+		bytes += float64(g.Generators*g.Batch)*dim*8 + dim*float64(c.Schema.Dim())*4
 	}
 	return defaults.CostOf(release+float64(g.Steps)*c.stepOperations(g), bytes)
 }

@@ -2,6 +2,7 @@ package merf
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/internal/network"
@@ -15,6 +16,7 @@ import (
 type fileHeader struct {
 	Schema    records.Schema  `json:"schema"`
 	Generator json.RawMessage `json:"generator"`
+	Networks  int             `json:"networks,omitempty"` // 1 if absent
 	Latent    int             `json:"latent"`
 	Labels    LabelDraw       `json:"labels"`
 	Shares    []float64       `json:"shares"`
@@ -31,8 +33,16 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return synth.NewFile(fileHeader{m.schema, arch, m.generator.Latent, m.generator.Labels, m.shares},
-		network.Parts(m.backend, m.net)...)
+	h := fileHeader{Schema: m.schema, Generator: arch, Latent: m.generator.Latent,
+		Labels: m.generator.Labels, Shares: m.shares}
+	if len(m.nets) > 1 {
+		h.Networks = len(m.nets)
+	}
+	var parts []synth.Part
+	for i, net := range m.nets {
+		parts = append(parts, network.PartsOf(i, m.backend, net)...)
+	}
+	return synth.NewFile(h, parts...)
 }
 
 // readModel rebuilds a generator. Sizes in the header are checked against the bytes present
@@ -52,9 +62,12 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	g := GeneratorConfig{Architecture: arch, Latent: h.Latent, Labels: h.Labels}
 	m := &Model{schema: h.Schema, generator: g, backend: l.Backend, shares: h.Shares}
 	codes := codesOf(l.Backend, h.Latent, h.Schema)
-	m.net, err = network.ReadNet(f, l.Backend, arch, codes.Width(), h.Schema)
-	if err != nil {
-		return nil, err
+	for i := range max(h.Networks, 1) {
+		net, err := network.ReadNetOf(i, f, l.Backend, arch, codes.Width(), h.Schema)
+		if err != nil {
+			return nil, err
+		}
+		m.nets = append(m.nets, net)
 	}
 	return m, nil
 }
@@ -63,6 +76,8 @@ func (h fileHeader) check() error {
 	var k param.Checker
 	const path = "merf.Model."
 	k.Add(h.Schema.Validate())
+	k.OK(h.Networks >= 0 && h.Networks <= maxGenerators, path+"networks", h.Networks,
+		fmt.Sprintf("a number of networks up to %d", maxGenerators))
 	k.OK(h.Latent >= 1 && h.Latent <= maxLatent, path+"latent", h.Latent, "a number of coordinates")
 	k.OK(len(h.Shares) == classesOf(h.Schema), path+"shares", len(h.Shares), "one for each class")
 	total := 0.0

@@ -1,6 +1,7 @@
 package merf
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -12,14 +13,14 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is a generator trained against an embedding: its network and the noisy proportions of
-// classes. It holds nothing else, and using it costs no privacy. It is safe for concurrent
-// use.
+// A Model is a generator trained against an embedding: its networks, which make records in turn,
+// and the noisy proportions of classes. It holds nothing else, and using it costs no privacy. It is
+// safe for concurrent use.
 type Model struct {
 	schema    records.Schema
 	generator GeneratorConfig
 	backend   device.Backend
-	net       models.Generator
+	nets      []models.Generator
 	shares    []float64 // noisy proportions of classes
 }
 
@@ -63,7 +64,7 @@ func WithLabels(g *synth.Generator, l LabelDraw) (*synth.Generator, error) {
 
 // made refuses the zero value.
 func (m *Model) made() error {
-	if m == nil || m.net == nil {
+	if m == nil || len(m.nets) == 0 {
 		return param.New("merf.Model", nil, "the model of a trained generator")
 	}
 	return nil
@@ -77,8 +78,8 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	if err := m.made(); err != nil {
 		return synth.Sampler{}, err
 	}
-	maker := network.Maker{Codes: codesOf(m.backend, m.generator.Latent, m.schema), Net: m.net,
-		Choice: network.NewChoice(m.Proportions())}
+	maker := network.Maker{Codes: codesOf(m.backend, m.generator.Latent, m.schema), Net: m.nets[0],
+		Others: m.nets[1:], Choice: network.NewChoice(m.Proportions())}
 	return maker.Sampler(m.schema, d, rand.New(rand.NewPCG(d.Seed, 0x6d657267))), nil
 }
 
@@ -88,10 +89,36 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 // probabilities of levels. Drawing the codes, the classes by Proportions, and records from what is
 // stated is left to the other program.
 //
-// Errors: *param.Error for the zero value, and for a network that is not [models.Layered].
+// Errors: *param.Error for the zero value, for a generator of several networks, whose layers are
+// those of each [Model.Network], and for a network that is not [models.Layered].
 func (m *Model) Layers() ([]models.Layer, error) {
 	if err := m.made(); err != nil {
 		return nil, err
 	}
-	return models.LayersOf(m.net)
+	if n := len(m.nets); n > 1 {
+		return nil, param.New("merf.Model.Layers", n, "one network: choose one by Model.Network")
+	}
+	return models.LayersOf(m.nets[0])
+}
+
+// Networks returns the number of networks that make records in turn.
+func (m *Model) Networks() int {
+	if m == nil {
+		return 0
+	}
+	return len(m.nets)
+}
+
+// Network returns the generator that has one of the networks alone, for comparisons and for
+// programs that read the layers of one network.
+//
+// Errors: *param.Error for a number that no network has.
+func (m *Model) Network(i int) (*Model, error) {
+	if i < 0 || i >= m.Networks() {
+		return nil, param.New("merf.Model.Network", i,
+			fmt.Sprintf("a number below %d, that of the networks", m.Networks()))
+	}
+	one := *m
+	one.nets = m.nets[i : i+1]
+	return &one, nil
 }

@@ -15,11 +15,13 @@ import (
 var kills = flag.Int("kills", 4, "how many processes to kill")
 
 // subject is the system with one release of all records, or one of each of some samples.
-func subject(b merf.Batches) synthtest.Subject {
+func subject(b merf.Batches) synthtest.Subject { return subjectOf(b, quick) }
+
+func subjectOf(b merf.Batches, g merf.GeneratorConfig) synthtest.Subject {
 	return synthtest.Subject{System: merf.System(),
 		Plan: func(s records.Schema, budget accountant.Budget, n int) (synth.Plan, error) {
 			c := merf.Config{Schema: s, Budget: budget, Kernel: rff.RBF{Dim: 12, Bandwidth: 1}, Batches: b,
-				Generator: quick}
+				Generator: g}
 			if budget.Relation == accountant.ReplaceOne {
 				c.Nominal = n
 			}

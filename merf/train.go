@@ -44,7 +44,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 		return nil, err
 	}
 	g = g.withDefaults()
-	t, err := newTraining(e, g, r.ReleaseBackend())
+	t, err := newEnsemble(e, g, r.ReleaseBackend())
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		t.step(t.done)
-		t.done++
+		t.step()
 		r.Report(StageTrain, t.done, g.Steps)
 		if err := r.Tick(); err != nil {
 			return nil, err
@@ -68,9 +67,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 		return nil, err
 	}
 	r.Keep(nil)
-	t.finish()
-	return &Model{schema: e.config.Schema, generator: g, backend: t.be, net: t.net,
-		shares: e.proportions()}, nil
+	return t.model()
 }
 
 // training is the state of training one generator. Steps after the first allocate nothing.
@@ -81,7 +78,6 @@ type training struct {
 	net    models.Generator
 	source *rand.PCG
 	rng    *rand.Rand // of the source
-	done   int        // steps
 	each   int        // records of each class in a batch
 	labels []int32    // of a batch
 	codes  network.Codes
@@ -91,14 +87,20 @@ type training struct {
 	first, second device.Matrix // Adam's moments
 	dx            device.Matrix
 	batch         rff.BatchEmbedding // nil if features are stored row by row
+	pieces        []piece            // of the features; a step compares one
 	features      device.Matrix      // of the batch, then the derivative of the loss by them
 	mean, pull    device.Matrix      // one class's sum, and the pull on each class's records
-	means         []device.Matrix
-	own           []float32 // of each class, see aim
+	own           []float32          // of each class, see aim
 	factors       []float32
 }
 
 func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training, error) {
+	return newTrainingOn(e, divide(e, g), g, be)
+}
+
+// newTrainingOn is newTraining with the features cut into parts, or not where there are none.
+func newTrainingOn(e *Embedding, parts []rff.Division, g GeneratorConfig,
+	be device.Backend) (*training, error) {
 	net, err := g.network(be, e.config.Schema)
 	if err != nil {
 		return nil, err
@@ -115,76 +117,83 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 	be.Apply(device.Identity, t.average.Flat, p.Flat)
 	t.first, t.second = be.New(1, p.Len()), be.New(1, p.Len())
 	t.dx = be.New(rows, net.Dim())
-	if t.dx.Mem == nil {
+	if t.dx.Mem == nil && parts == nil {
 		t.batch, _ = e.features.(rff.BatchEmbedding)
 	}
+	t.cut(parts)
+	most := 0
+	for _, p := range t.pieces {
+		most = max(most, p.features.Dim())
+	}
 	if t.batch == nil {
-		t.features = be.New(rows, e.Features())
+		t.features = be.New(rows, most)
 	}
-	t.mean, t.pull = be.New(1, e.Features()), be.New(e.Classes(), e.Features())
-	t.own = make([]float32, e.Classes())
-	for _, m := range t.target.means {
-		row := be.New(1, len(m))
-		be.Upload(row, m)
-		t.means = append(t.means, row)
-	}
-	t.factors = make([]float32, t.each)
+	t.mean, t.pull = be.New(1, most), be.New(e.Classes(), most)
+	t.own, t.factors = make([]float32, e.Classes()), make([]float32, t.each)
 	return t, nil
 }
 
 // step moves the parameters once.
 func (t *training) step(step int) {
 	x := t.net.Forward(t.codes.Draw(t.rng, t.labels))
-	if t.batch != nil {
-		t.deriveByClass(x)
-	} else {
-		t.deriveByRow(x)
-	}
+	t.derive(x)
 	t.be.Fill(t.grad.Flat, 0)
 	t.net.Backward(t.dx, t.grad, device.Matrix{})
 	t.move(step)
 }
 
+// derive sets dx to the derivative of the loss by the batch's records.
+func (t *training) derive(x device.Matrix) {
+	if t.batch != nil {
+		t.deriveByClass(x)
+	} else {
+		t.deriveByRow(x, t.draw())
+	}
+}
+
 // deriveByRow sets dx to the derivative of the loss by the batch's records, through the features
 // of each.
-func (t *training) deriveByRow(x device.Matrix) {
-	tracing, traces := t.e.features.(rff.RetracingEmbedding)
+func (t *training) deriveByRow(x device.Matrix, p piece) {
+	dim := p.features.Dim()
+	features, mean := t.features.Slice(0, x.Rows, 0, dim), t.mean.Slice(0, 1, 0, dim)
+	pulls := t.pull.Slice(0, len(p.means), 0, dim)
+	tracing, traces := p.features.(rff.RetracingEmbedding)
 	if traces {
-		tracing.Trace(t.be, x, t.features)
+		tracing.Trace(t.be, x, features)
 	} else {
-		t.e.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, t.features)
+		p.features.Transform(t.be, device.Batch{Rows: x.Rows, Dense: x}, features)
 	}
-	for c := range t.means {
-		t.be.ColSums(nil, t.features.RowRange(c*t.each, (c+1)*t.each), 0, t.mean)
-		t.own[c] = t.aim(c, t.pull.RowRange(c, c+1))
+	for c, target := range p.means {
+		t.be.ColSums(nil, features.RowRange(c*t.each, (c+1)*t.each), 0, mean)
+		t.own[c] = t.aim(c, mean, target, pulls.RowRange(c, c+1))
 	}
-	if traces && tracing.Retrace(t.be, t.features, t.pull, t.each, t.dx) {
+	if traces && tracing.Retrace(t.be, features, pulls, t.each, t.dx) {
 		return // own·φ points along the features, whose norm is constant
 	}
 	for c, own := range t.own {
-		f := t.features.RowRange(c*t.each, (c+1)*t.each)
+		f := features.RowRange(c*t.each, (c+1)*t.each)
 		for i := range t.factors {
 			t.factors[i] = own
 		}
 		t.be.ScaleRows(f, t.factors)
-		t.be.BiasApply(device.Identity, f, t.pull.RowRange(c, c+1))
+		t.be.BiasApply(device.Identity, f, pulls.RowRange(c, c+1))
 	}
-	t.e.features.Backward(t.be, x, t.features, t.dx)
+	p.features.Backward(t.be, x, features, t.dx)
 }
 
 // deriveByClass is deriveByRow without storing the features of single records.
 func (t *training) deriveByClass(x device.Matrix) {
-	for c := range t.means {
+	for c, target := range t.pieces[0].means {
 		rows := x.RowRange(c*t.each, (c+1)*t.each)
 		t.batch.Sum(t.be, rows, t.mean)
 		pull := t.pull.RowRange(c, c+1)
-		own := t.aim(c, pull)
+		own := t.aim(c, t.mean, target, pull)
 		t.batch.PullBack(t.be, rows, pull, own, t.dx.RowRange(c*t.each, (c+1)*t.each))
 	}
 }
 
 // aim finds the derivative of the loss by the features φᵢ of a class's records, which is pull +
-// own·φᵢ, from the sum of features in mean.
+// own·φᵢ, from their sum.
 //
 // The squared distance of a batch's mean to the target is larger, in expectation, than that of the
 // generator's mean, by the batch's own variance, so minimising it costs diversity. Products of two
@@ -195,12 +204,12 @@ func (t *training) deriveByClass(x device.Matrix) {
 // whose derivative by φᵢ is 2w/B·( (Σ φⱼ − φᵢ)/(B−1) − μ ).
 //
 // Source: Gretton et al. 2012, Lemma 6 (the unbiased statistic).
-func (t *training) aim(class int, pull device.Matrix) (own float32) {
+func (t *training) aim(class int, sum, target, pull device.Matrix) (own float32) {
 	b := float32(t.each)
 	scale := 2 * t.target.weight[class] / b
 	t.be.Fill(pull, 0)
-	t.be.Axpy(scale/(b-1), t.mean, pull)
-	t.be.Axpy(-scale, t.means[class], pull)
+	t.be.Axpy(scale/(b-1), sum, pull)
+	t.be.Axpy(-scale, target, pull)
 	return -scale / (b - 1)
 }
 

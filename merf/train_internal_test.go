@@ -50,12 +50,13 @@ func (k rowwise) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
 }
 
 // TestDerivative compares the derivative of the loss by the batch's records with central
-// differences of the unbiased statistic, from its definition, for both ways to find it.
+// differences of the unbiased statistic, from its definition, for all ways to find it.
 func TestDerivative(t *testing.T) {
 	g := GeneratorConfig{Architecture: models.MLP{}, Latent: 2, Batch: 10,
 		Weights: ByProportion}.withDefaults()
 	for name, k := range map[string]rff.EmbeddingKernel{"rbf": rff.RBF{Dim: 20, Bandwidth: 0.5},
-		"pairs": pairs, "pairs row by row": rowwise{pairs}} {
+		"rbf row by row": rowwise{rff.RBF{Dim: 20, Bandwidth: 0.5}},
+		"pairs":          pairs, "pairs row by row": rowwise{pairs}} {
 		tr, err := newTraining(internalEmbedding(t, k), g, device.CPUWith(1))
 		if err != nil {
 			t.Fatal(err)
@@ -69,11 +70,7 @@ func TestDerivative(t *testing.T) {
 			// Between two knots the derivative is that of both sides.
 			x.Data[i] = 0.05 + 0.4*rng.Float32()
 		}
-		if tr.batch != nil {
-			tr.deriveByClass(x)
-		} else {
-			tr.deriveByRow(x)
-		}
+		tr.derive(x)
 		for i := range x.Data {
 			const h = 1.0 / 256
 			save := x.Data[i]
@@ -126,6 +123,43 @@ func unbiased(rows [][]float64, mean []float32) float64 {
 		}
 	}
 	return sum
+}
+
+// TestPiecesPullAsTheWhole: the mean of the derivatives by all pieces, weighted by their numbers of
+// features, is that by the whole.
+func TestPiecesPullAsTheWhole(t *testing.T) {
+	e := internalEmbedding(t, rff.RBF{Dim: 22, Bandwidth: 0.5})
+	g := GeneratorConfig{Architecture: models.MLP{}, Latent: 2, Batch: 10}.withDefaults()
+	derive := func(g GeneratorConfig, x device.Matrix) (sum []float64) {
+		tr, err := newTraining(e, g, device.CPUWith(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := max((22+g.FeaturesPerStep/2)/max(g.FeaturesPerStep, 1), 1); g.FeaturesPerStep > 0 &&
+			len(tr.pieces) != want {
+			t.Fatalf("%d pieces of 22 features, %d a step", len(tr.pieces), g.FeaturesPerStep)
+		}
+		sum = make([]float64, len(x.Data))
+		for _, p := range tr.pieces {
+			tr.deriveByRow(x, p)
+			for i, v := range tr.dx.Data {
+				sum[i] += float64(v) * float64(p.features.Dim()) / 22
+			}
+		}
+		return sum
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := device.HostMatrix(10, 4, make([]float32, 40))
+	for i := range x.Data {
+		x.Data[i] = rng.Float32()
+	}
+	whole := derive(g, x)
+	g.FeaturesPerStep = 7
+	for i, v := range derive(g, x) {
+		if math.Abs(v-whole[i]) > 1e-5 {
+			t.Errorf("number %d: %v by pieces, %v by the whole", i, v, whole[i])
+		}
+	}
 }
 
 // TestSizesHaveFloors: no noise makes a divisor small, and proportions are probabilities.

@@ -16,23 +16,30 @@ type trainingHeader struct {
 
 // parts returns the state that training changes. It is a function of the release and of
 // public randomness.
-func (t *training) parts() []synth.Part {
-	return append(network.Parts(t.be, t.net),
-		network.MatrixPart("average", t.be, t.average.Flat),
-		network.MatrixPart("first moments", t.be, t.first),
-		network.MatrixPart("second moments", t.be, t.second),
-		synth.RandomPart("public randomness", t.source))
+func (t *training) parts(i int) []synth.Part {
+	return append(network.PartsOf(i, t.be, t.net),
+		network.MatrixPart(network.Numbered("average", i), t.be, t.average.Flat),
+		network.MatrixPart(network.Numbered("first moments", i), t.be, t.first),
+		network.MatrixPart(network.Numbered("second moments", i), t.be, t.second),
+		synth.RandomPart(network.Numbered("public randomness", i), t.source))
+}
+
+func (m *ensemble) parts() (list []synth.Part) {
+	for i, t := range m.members {
+		list = append(list, t.parts(i)...)
+	}
+	return list
 }
 
 // file is the training as it stands, and the release.
-func (t *training) file() (*synth.File, error) {
-	return synth.NewFile(trainingHeader{&t.done, t.e.noise.sum, t.e.noise.count},
-		append(t.parts(), t.e.parts()...)...)
+func (m *ensemble) file() (*synth.File, error) {
+	return synth.NewFile(trainingHeader{&m.done, m.e.noise.sum, m.e.noise.count},
+		append(m.parts(), m.e.parts()...)...)
 }
 
 // restore resumes from training state; with release state, or none, training starts from the
 // beginning.
-func (t *training) restore(f *synth.File) error {
+func (m *ensemble) restore(f *synth.File) error {
 	if f == nil {
 		return nil
 	}
@@ -40,9 +47,9 @@ func (t *training) restore(f *synth.File) error {
 	if err := f.Decode(&h); err != nil || h.Done == nil {
 		return err
 	}
-	if *h.Done < 0 || *h.Done > t.g.Steps {
-		return synth.Malformed(fmt.Errorf("%d training steps of %d", *h.Done, t.g.Steps))
+	if *h.Done < 0 || *h.Done > m.g.Steps {
+		return synth.Malformed(fmt.Errorf("%d training steps of %d", *h.Done, m.g.Steps))
 	}
-	t.done = *h.Done
-	return f.Load(t.parts()...)
+	m.done = *h.Done
+	return f.Load(m.parts()...)
 }

@@ -19,10 +19,17 @@ type GeneratorConfig struct {
 	Architecture models.GeneratorArchitecture `json:"-"`
 	// Gaussian coordinates of a code, in addition to the class; default 16
 	Latent int `json:"latent,omitempty"`
-	Steps  int `json:"steps,omitempty"` // default 2000
+	// Generators is how many networks are trained against the same release, side by side, each from
+	// initial weights and on codes of its own; each makes its share of the synthetic records. Pooled
+	// records are more diverse than those of any one network, at no cost of privacy. Default 1.
+	Generators int `json:"generators,omitempty"`
+	Steps      int `json:"steps,omitempty"` // of each network; default 2000
 	// Batch is the number of synthetic records per step, of all classes together; default 512.
-	Batch int     `json:"batch,omitempty"`
-	LR    float64 `json:"lr,omitempty"` // learning rate of Adam; default 0.005
+	Batch int `json:"batch,omitempty"`
+	// FeaturesPerStep is how many features of the release a step compares, a random part of them, if
+	// the kernel can be cut ([rff.Divisible]); default all.
+	FeaturesPerStep int     `json:"features_per_step,omitempty"`
+	LR              float64 `json:"lr,omitempty"` // learning rate of Adam; default 0.005
 	// Decay is the ratio of the final learning rate to the initial one; default 0.05.
 	Decay float64 `json:"decay,omitempty"`
 	// Average is the decay of the moving average of parameters that is kept, in [0, 1); default 0.98.
@@ -97,7 +104,7 @@ func (g GeneratorConfig) withDefaults() GeneratorConfig {
 	}
 	g.Latent, g.Steps, g.Batch = cmp.Or(g.Latent, 16), cmp.Or(g.Steps, 2000), cmp.Or(g.Batch, 512)
 	g.LR, g.Decay, g.Average = cmp.Or(g.LR, 0.005), cmp.Or(g.Decay, 0.05), cmp.Or(g.Average, 0.98)
-	g.Floor = cmp.Or(g.Floor, 3)
+	g.Floor, g.Generators = cmp.Or(g.Floor, 3), cmp.Or(g.Generators, 1)
 	return g
 }
 
@@ -108,9 +115,13 @@ func (g GeneratorConfig) Validate() error {
 	var k param.Checker
 	k.OK(g.Latent > 0 && g.Latent <= maxLatent, path+"Latent", g.Latent,
 		fmt.Sprintf("a positive integer of at most %d", maxLatent))
+	k.OK(g.Generators > 0 && g.Generators <= maxGenerators, path+"Generators", g.Generators,
+		fmt.Sprintf("a number of networks from 1 to %d", maxGenerators))
 	k.OK(g.Steps > 0, path+"Steps", g.Steps, "a positive integer")
 	k.OK(g.Batch > 0 && g.Batch <= maxBatch, path+"Batch", g.Batch,
 		fmt.Sprintf("a positive integer of at most %d", maxBatch))
+	k.OK(g.FeaturesPerStep >= 0, path+"FeaturesPerStep", g.FeaturesPerStep,
+		"a positive number of features, or 0 for all")
 	k.OK(g.LR > 0 && finite(g.LR), path+"LR", g.LR, "a positive finite number")
 	k.OK(g.Decay > 0 && g.Decay <= 1, path+"Decay", g.Decay, "a fraction in (0, 1]")
 	k.OK(g.Average >= 0 && g.Average < 1, path+"Average", g.Average, "a decay in [0, 1)")
@@ -127,7 +138,7 @@ func (g GeneratorConfig) Validate() error {
 }
 
 // Codes and batches are bounded, so that sizes stay far from overflowing.
-const maxLatent, maxBatch = 1 << 20, 1 << 20
+const maxLatent, maxBatch, maxGenerators = 1 << 20, 1 << 20, 64
 
 // codesOf describes the input of a generator: latent coordinates, then the class if there are
 // several.

@@ -124,7 +124,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	g := j.Generator.withDefaults()
 	codes := codesOf(nil, g.Latent, saved.Schema)
 	if err := errors.Join(saved.Decided(j.NoiseMultiplier),
-		network.CheckNamedGenerator(saved, g.Architecture, codes.Width())); err != nil {
+		network.CheckNamedGenerators(g.Generators, saved, g.Architecture, codes.Width())); err != nil {
 		return nil, err
 	}
 	return synth.PlanOf(j.Plan())

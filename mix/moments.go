@@ -179,6 +179,23 @@ func (m *Moments) fill(rng *rand.Rand, flat []float32, labels []int32) {
 	m.schema.Clamp(flat)
 }
 
+// imageNoise is what a learner's drawn images get of noise by default, in parts of the range of a
+// pixel; docs/defaults.md has the measurements.
+const imageNoise = 0.1
+
+// blur adds noise to drawn images: the given, or by default imageNoise.
+func (m *Moments) blur(rng *rand.Rand, flat []float32, std float64) {
+	if std < 0 || !m.schema.IsImage() {
+		return
+	}
+	if lo, hi := m.schema.Bounds(); std == 0 {
+		std = imageNoise * (hi - lo)
+	}
+	for i := range flat {
+		flat[i] += float32(std * rng.NormFloat64())
+	}
+}
+
 // draw fills some rows with records of one class: mean + Bᵀ·F·z.
 func (m *Moments) draw(rng *rand.Rand, class int, rows []int, flat []float32) {
 	const chunk = 512

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -206,27 +207,89 @@ func TestFixedSumsNeedShortChains(t *testing.T) {
 // Whole units are close to the sums that they stand for.
 func TestFixedSumsAreAccurate(t *testing.T) {
 	for name, c := range fixedCases(t) {
-		form := c.net.Gradients(c.batch.Slice(0, 1)).(FixedGradients).FixedForm()
 		const bound = 0.75
-		got := fixedSum(c.net, form, c.batch, bound, 1)
-		g := c.net.Gradients(c.batch)
-		norms, weights := make([]float64, c.batch.Rows), make([]float32, c.batch.Rows)
-		g.SquaredNorms(norms)
-		for i, s := range norms {
-			if s == s && s < math.Inf(1) {
-				weights[i] = device.Odd(float32(min(1, bound*(1-0x1p-20)/math.Sqrt(s))))
-			}
+		compareSums(t, name, withinReach(t, c, bound), bound)
+	}
+}
+
+// compareSums compares a sum in fixed point with one in float64.
+func compareSums(t *testing.T, name string, c fixedCase, bound float64) {
+	t.Helper()
+	form := c.net.Gradients(c.batch.Slice(0, 1)).(FixedGradients).FixedForm()
+	got := fixedSum(c.net, form, c.batch, bound, 1)
+	norms, weights := make([]float64, c.batch.Rows), make([]float32, c.batch.Rows)
+	c.net.Gradients(c.batch).SquaredNorms(norms)
+	for i, s := range norms {
+		if s == s && s < math.Inf(1) {
+			weights[i] = device.Odd(float32(min(1, bound*(1-0x1p-20)/math.Sqrt(s))))
 		}
-		want := device.NewParams(device.CPU(), c.net.Params().Shapes...)
-		g.AddWeightedSum(want, weights)
-		for k, v := range got.Units {
-			x := float64(v) * float64(got.Unit)
-			if most := float64(c.batch.Rows) *
-				(float64(form.Terms)*float64(got.Unit)/2 + 1e-5); math.Abs(x-float64(want.Flat.Data[k])) >
-				most {
-				t.Errorf("%s: element %d is %v, want %v", name, k, x, want.Flat.Data[k])
+	}
+	most := float64(c.batch.Rows) * (float64(form.Terms)*float64(got.Unit)/2 + 1e-5)
+	want := sumOfRecords(c, weights)
+	for k, v := range got.Units {
+		if x := float64(v) * float64(got.Unit); math.Abs(x-want[k]) > most {
+			t.Errorf("%s: element %d is %v, want %v", name, k, x, want[k])
+			return
+		}
+	}
+}
+
+// sumOfRecords is the weighted sum of all records' gradients, each computed alone and all added in
+// float64.
+func sumOfRecords(c fixedCase, weights []float32) []float64 {
+	sum := make([]float64, len(device.NewParams(device.CPU(), c.net.Params().Shapes...).Flat.Data))
+	for i := range c.batch.Rows {
+		one := device.NewParams(device.CPU(), c.net.Params().Shapes...)
+		c.net.Gradients(c.batch.Slice(i, i+1)).AddWeightedSum(one, weights[i:i+1])
+		for k, v := range one.Flat.Data {
+			sum[k] += float64(v)
+		}
+	}
+	return sum
+}
+
+// withinReach is the batch without the records of a critic whose parts cancel, and exceed the limit
+// before they do: in fixed point these count for less, by design. They are one in about ten thousand.
+func withinReach(t *testing.T, c fixedCase, bound float64) fixedCase {
+	t.Helper()
+	dropped := 0
+	for i := 0; i < c.batch.Rows; i++ {
+		p, ok := c.net.Gradients(c.batch.Slice(i, i+1)).(*pairs)
+		if !ok || p.parts == 1 {
+			return c
+		}
+		norm := make([]float64, 1)
+		p.SquaredNorms(norm)
+		w := []float32{device.Odd(float32(min(1, bound*(1-0x1p-20)/math.Sqrt(norm[0]))))}
+		for l, u := range p.n.chain.units {
+			if _, dense := u.(*denseUnit); dense &&
+				p.within(p.w.input(l), p.w.deltas[l], w, p.parts, criticReach*bound)[0] < w[0] {
+				c.batch = without(c.batch, i)
+				dropped, i = dropped+1, i-1
 				break
 			}
 		}
+	}
+	if dropped > 3 {
+		t.Fatalf("%d records are beyond the reach", dropped)
+	}
+	return c
+}
+
+// TestCancellingPartsCountForLess: a few of 180,000 records of a critic (seeds 0 to 1,499) are beyond
+// the reach, one of them among these seeds. The sums of all others are accurate.
+func TestCancellingPartsCountForLess(t *testing.T) {
+	c0 := criticCases()["linear"]
+	const bound = 0.75
+	beyond := 0
+	for seed := uint64(760); seed < 780; seed++ {
+		c := fixedCase{newPaired(t, c0), wild(rand.New(rand.NewPCG(seed, 9)), 120, c0.dim,
+			max(c0.classes, 1))}
+		kept := withinReach(t, c, bound)
+		beyond += c.batch.Rows - kept.batch.Rows
+		compareSums(t, fmt.Sprint("seed ", seed), kept, bound)
+	}
+	if beyond == 0 {
+		t.Error("no record is beyond the reach: the test has no power")
 	}
 }

@@ -8,6 +8,7 @@ func mutants() []mutant {
 		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
-		fixedPointMutants(), edgeMutants(), gridMutants(), tuneMutants(), sqlMutants(), httpMutants(),
-		reportMutants(), personMutants(), commandMutants(), partialMutants())
+		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), tuneMutants(),
+		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
+		partialMutants(), tableMutants())
 }

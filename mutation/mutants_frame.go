@@ -326,3 +326,23 @@ func fixedPointMutants() []mutant {
 			Why:   "a unit that is no power of two rounds twice"},
 	}
 }
+
+// convolutionMutants are of convolutions without patches in memory.
+func convolutionMutants() []mutant {
+	const in = "device"
+	all := at(in, "TestConvolve")
+	return []mutant{
+		{Name: "device/an image keeps patches of the one before", In: in, Tests: all,
+			Old: "b.vecs, 0, b.mask)\n\t\t\t}\n\t\t}\n\t\tw.raise(",
+			New: "b.vecs, 1, b.mask)\n\t\t\t}\n\t\t}\n\t\tw.raise(",
+			Why: "a record's delta depends on other records"},
+		{Name: "device/an image is framed for its neighbour", In: in, Tests: all,
+			Old: "w.frame(framed, j.a.Row(i))\n\t\tfor q := range j.product",
+			New: "w.frame(framed, j.a.Row(max(i-1, lo)))\n\t\tfor q := range j.product",
+			Why: "a record's output is another record's"},
+		{Name: "device/the first images are summed twice", In: in, Tests: all,
+			Old: "for part := 1; part < parts; part++ {\n\t\tc.kernels.axpy(1, sums[part*size:]",
+			New: "for part := 0; part < parts; part++ {\n\t\tc.kernels.axpy(1, sums[part*size:]",
+			Why: "a record moves the sum by two clips"},
+	}
+}

@@ -31,7 +31,7 @@ type sampleJob struct {
 	out      string
 }
 
-var outputFormats = []string{"csv", "jsonl", "parquet", "npz", "transactions"}
+var outputFormats = []string{"csv", "jsonl", "parquet", "npz", "png", "transactions"}
 
 func newSample(a *app) *cobra.Command {
 	j := &sampleJob{app: a}
@@ -131,6 +131,8 @@ func openGenerator(path string) (*privgen.Generator, error) {
 func (j *sampleJob) formatFor(s records.Schema) (string, error) {
 	possible := []string{"csv", "npz"}
 	switch {
+	case s.IsImage():
+		possible = []string{"csv", "npz", "png"}
 	case s.Sparse():
 		possible = []string{"transactions"}
 	case s.Kind() == records.MixedTable:
@@ -193,6 +195,8 @@ func (j *sampleJob) write(w io.Writer, s records.Schema, parts iter.Seq2[records
 		return parquet.WriteFrames(w, s, parts)
 	case j.format == "npz":
 		return writeNPZ(w, s, j.n, parts)
+	case j.format == "png":
+		return writePNG(w, s, parts)
 	case j.format == "csv" && s.Kind() == records.MixedTable:
 		return layout.WriteFrames(w, s, parts)
 	}

@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -222,4 +224,37 @@ func TestPersonsOfSeveralRows(t *testing.T) {
 	s.run(0, "plan", "schema.json", "--records", "3000", "-o", "rows.json")
 	s.oneLine(s.run(exitInput, "compare", "visits.csv", "plan.json", "rows.json", "--ledger", "people",
 		"--person", "who", "-o", "out"), "rows a person")
+}
+
+// TestSamplesOfImagesAreAPicture: the one that the library writes of the same draw. Rows of a table
+// are none.
+func TestSamplesOfImagesAreAPicture(t *testing.T) {
+	s := fitted(t)
+	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "2", "--format", "png"), "format")
+	schema := records.Image(8, 8).WithLabels("a", "b")
+	data, err := records.FromFlat(schema, make([]float32, 64*4), 0, 1, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, err := privgen.MERF(schema, accountant.Budget{Epsilon: 1, Delta: 1e-5}).
+		Embed(merf.Config{Features: 20}).Train(merf.GeneratorConfig{Steps: 2, Batch: 4}).
+		Fit(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gen.SaveFile(s.path("images.gen")); err != nil {
+		t.Fatal(err)
+	}
+	s.run(0, "sample", "images.gen", "-n", "40", "--seed", "3", "-o", "s.png")
+	drawn, err := gen.Sample(t.Context(), 40, privgen.Seed(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want bytes.Buffer
+	if err := records.WritePNG(&want, drawn.(*records.Table), acrossPicture); err != nil {
+		t.Fatal(err)
+	}
+	if s.read("s.png") != want.String() {
+		t.Error("the picture differs from what the library writes")
+	}
 }

@@ -2,10 +2,13 @@
 // differential privacy, and trains a generator of synthetic images against
 // them.
 //
-//	go run ./examples/merf-images              on digits drawn by the program: 75 s of processor time
+//	go run ./examples/merf-images          on digits drawn by the program: a minute
 //	go run ./examples/merf-images \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
+//
+// Files are trained on for five minutes on two cores; -steps, -generators and -checkpoint allow for
+// longer runs, which an interrupt does not lose.
 //
 // It prints the bill before it reads a record and the guarantee afterwards,
 // writes synthetic images with labels (npz, a picture) and the generator, and
@@ -13,6 +16,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -50,7 +54,11 @@ func run(ctx context.Context, args []string) error {
 	// ε was spent in the one release
 	meter := program.NewMeter()
 	start := time.Now()
-	gen, err := plan.Fit(ctx, train, privgen.OnProgress(meter.Show))
+	opts := []privgen.Option{privgen.OnProgress(meter.Show)}
+	if c.checkpoint != "" {
+		opts = append(opts, privgen.Checkpoint(c.checkpoint))
+	}
+	gen, err := plan.Fit(ctx, train, opts...)
 	if err != nil {
 		return err
 	}
@@ -75,7 +83,10 @@ type config struct {
 	files                  images.Files
 	n, synthetic           int
 	budget                 accountant.Budget
+	nominal                int
 	features, steps, batch int
+	generators             int
+	checkpoint             string
 	contrast               bool
 	seed                   uint64
 	out                    string
@@ -89,10 +100,16 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.synthetic, "synthetic", 0,
 		"how many synthetic images to write (default 60000 with -images, 20000 without)")
 	program.BudgetFlags(f, &c.budget, 1, 1e-5)
-	f.IntVar(&c.features, "features", 0, "random features (default 10000 with -images, 4000 without)")
+	f.IntVar(&c.nominal, "nominal", 60000,
+		"public number of images in files, about; exact under replace_one")
+	f.IntVar(&c.features, "features", 0, "random features (default: the plan chooses)")
+	f.IntVar(&c.generators, "generators", 0,
+		"networks trained against the release (default: the plan chooses with -images, 2 without)")
 	f.IntVar(&c.steps, "steps", 0,
-		"training steps of the generator (default 2000 with -images, 1000 without)")
-	f.IntVar(&c.batch, "batch", 100, "synthetic images a step")
+		"training steps of each (default: the plan chooses with -images, 1000 without)")
+	f.IntVar(&c.batch, "batch", 0, "synthetic images a step (default: the plan chooses)")
+	f.StringVar(&c.checkpoint, "checkpoint", "",
+		"file to save the run in, and to go on from; no release is drawn twice (default: none)")
 	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of what is written")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for the images, the picture and the generator")
@@ -102,16 +119,12 @@ func parse(args []string) (config, error) {
 
 // withDefaults makes the run on drawn digits a short one.
 func (c config) withDefaults() config {
-	synthetic, features, steps := 20000, 4000, 1000
 	if c.files.Images != "" {
-		synthetic, features, steps = 60000, 10000, 2000
+		c.synthetic = cmp.Or(c.synthetic, 60000)
+		return c
 	}
-	for _, v := range []struct{ field, preset *int }{{&c.synthetic, &synthetic},
-		{&c.features, &features}, {&c.steps, &steps}} {
-		if *v.field == 0 {
-			*v.field = *v.preset
-		}
-	}
+	c.nominal, c.synthetic = c.n, cmp.Or(c.synthetic, 20000)
+	c.generators, c.steps = cmp.Or(c.generators, 2), cmp.Or(c.steps, 1000)
 	return c
 }
 

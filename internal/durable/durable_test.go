@@ -103,7 +103,8 @@ func TestLockDiesWithItsProcess(t *testing.T) {
 	if path := os.Getenv("PRIVGEN_TEST_LOCK"); path != "" {
 		_, err := durable.NewLock(path)
 		fmt.Println(err)
-		select {}
+		_, _ = io.Copy(io.Discard, os.Stdin) // select {} would be a deadlock, and end the process
+		return
 	}
 	exe, err := os.Executable()
 	if err != nil {
@@ -112,6 +113,11 @@ func TestLockDiesWithItsProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	cmd := exec.Command(exe, "-test.run", "^TestLockDiesWithItsProcess$")
 	cmd.Env = append(os.Environ(), "PRIVGEN_TEST_LOCK="+path)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close() // open until then: the child waits for its end
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

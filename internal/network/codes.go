@@ -56,8 +56,12 @@ func (c *Codes) Draw(rng *rand.Rand, labels []int32) device.Matrix {
 type Maker struct {
 	Codes
 	Net    models.Generator
-	Choice Choice // of the classes; nil where there are none
+	Others []models.Generator // that make records in turn with Net
+	Choice Choice             // of the classes; nil where there are none
 	out    device.Matrix
+
+	made              int           // records so far
+	turn, turnRecords device.Matrix // codes and records of one of several networks
 }
 
 // Labels draws classes, -1 where there are none, or takes the one that is asked for if that is not
@@ -77,7 +81,39 @@ func (m *Maker) Generate(codes device.Matrix) device.Matrix {
 		m.out = m.Backend.New(codes.Rows+codes.Rows/8, m.Net.Dim())
 	}
 	out := m.out.RowRange(0, codes.Rows)
-	m.Net.Generate(codes, out)
+	if len(m.Others) == 0 {
+		m.Net.Generate(codes, out)
+	} else {
+		m.inTurn(codes, out)
+	}
+	m.made += codes.Rows
+	return out
+}
+
+// inTurn gives every network its records of the batch: the first record of a draw is Net's.
+func (m *Maker) inTurn(codes, out device.Matrix) {
+	n := 1 + len(m.Others)
+	if most := (codes.Rows + n - 1) / n; m.turn.Rows < most {
+		m.turn, m.turnRecords = m.Backend.New(most, codes.Cols), m.Backend.New(most, out.Cols)
+	}
+	for first := range min(n, codes.Rows) {
+		net := m.Net
+		if i := (m.made + first) % n; i > 0 {
+			net = m.Others[i-1]
+		}
+		from, to := everyNth(codes, first, n), everyNth(out, first, n)
+		turn, made := m.turn.RowRange(0, from.Rows), m.turnRecords.RowRange(0, from.Rows)
+		m.Backend.Apply(device.Identity, turn, from)
+		net.Generate(turn, made)
+		m.Backend.Apply(device.Identity, to, made)
+	}
+}
+
+// everyNth is every nth row of a matrix from a given one on.
+func everyNth(m device.Matrix, first, n int) device.Matrix {
+	out := m.RowRange(first, m.Rows)
+	out.Rows = (out.Rows + n - 1) / n
+	out.Stride *= n
 	return out
 }
 

@@ -93,13 +93,19 @@ func CheckNamed(saved synth.SavedPlan, what string, a any, numbers func() int64)
 
 // CheckNamedGenerator is CheckNamed for the generator of records of the plan's schema.
 func CheckNamedGenerator(saved synth.SavedPlan, a models.GeneratorArchitecture, latent int) error {
+	return CheckNamedGenerators(1, saved, a, latent)
+}
+
+// CheckNamedGenerators is CheckNamedGenerator for n of them.
+func CheckNamedGenerators(n int, saved synth.SavedPlan, a models.GeneratorArchitecture,
+	latent int) error {
 	return CheckNamed(saved, "the generator", a, func() int64 {
 		sizer, ok := a.(models.GeneratorSizer)
 		if !ok || latent < 1 {
 			return 0
 		}
 		params, state := sizer.GeneratorSize(latent, Heads(saved.Schema))
-		return max(params, params+state/4)
+		return max(params, params+state/4) * int64(n)
 	})
 }
 
@@ -109,9 +115,21 @@ const (
 )
 
 // Parts returns a generator's numbers in a file.
-func Parts(be device.Backend, net models.Generator) []synth.Part {
-	return []synth.Part{MatrixPart(sectionParams, be, net.Params().Flat),
-		synth.StatePart(sectionState, net)}
+func Parts(be device.Backend, net models.Generator) []synth.Part { return PartsOf(0, be, net) }
+
+// PartsOf is Parts of one of several generators, the first of which is number 0.
+func PartsOf(i int, be device.Backend, net models.Generator) []synth.Part {
+	return []synth.Part{MatrixPart(Numbered(sectionParams, i), be, net.Params().Flat),
+		synth.StatePart(Numbered(sectionState, i), net)}
+}
+
+// Numbered is the name of a section of one of several networks: number 0 has the name of an only
+// one.
+func Numbered(section string, i int) string {
+	if i == 0 {
+		return section
+	}
+	return fmt.Sprintf("%s %d", section, i+1)
 }
 
 // MatrixPart returns a matrix's numbers in a file.
@@ -138,11 +156,19 @@ func MatrixPart(name string, be device.Backend, m device.Matrix) synth.Part {
 // Errors: synth.ErrFormat.
 func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int,
 	s records.Schema) (models.Generator, error) {
-	data, err := f.Section(sectionParams)
+	return ReadNetOf(0, f, be, a, latent, s)
+}
+
+// ReadNetOf is ReadNet of one of several generators, the first of which is number 0.
+//
+// Errors: synth.ErrFormat.
+func ReadNetOf(i int, f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int,
+	s records.Schema) (models.Generator, error) {
+	data, err := f.Section(Numbered(sectionParams, i))
 	if err != nil {
 		return nil, err
 	}
-	state, err := f.Section(sectionState)
+	state, err := f.Section(Numbered(sectionState, i))
 	if err != nil {
 		return nil, err
 	}
@@ -157,5 +183,5 @@ func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, l
 	if err != nil {
 		return nil, synth.Malformed(err)
 	}
-	return net, f.Load(Parts(be, net)...)
+	return net, f.Load(PartsOf(i, be, net)...)
 }

@@ -1,0 +1,88 @@
+package merf
+
+import (
+	"sync"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+)
+
+// ensemble is the state of training the networks of one generator, all against one release.
+type ensemble struct {
+	e       *Embedding
+	g       GeneratorConfig
+	be      device.Backend
+	members []*training
+	cores   [][]*training // the members by the cores that they run on
+	done    int           // steps
+}
+
+// memberSeed is far from those of the other members, whatever seeds other runs have.
+func memberSeed(seed uint64, i int) uint64 { return seed + uint64(i)*0x9e3779b97f4a7c15 }
+
+// newEnsemble begins training the networks, with the cores divided among them.
+func newEnsemble(e *Embedding, g GeneratorConfig, be device.Backend) (*ensemble, error) {
+	m := &ensemble{e: e, g: g, be: be}
+	backends, parts := device.Divide(be, g.Generators), divide(e, g)
+	m.cores = make([][]*training, len(backends))
+	for i := range g.Generators {
+		own, core := g, i%len(backends)
+		own.Seed = memberSeed(g.Seed, i)
+		t, err := newTrainingOn(e, parts, own, backends[core])
+		if err != nil {
+			return nil, err
+		}
+		m.members, m.cores[core] = append(m.members, t), append(m.cores[core], t)
+	}
+	return m, nil
+}
+
+// step moves every network once.
+func (m *ensemble) step() {
+	m.each(func(t *training) { t.step(m.done) })
+	m.done++
+}
+
+// each lets every core work on its networks.
+func (m *ensemble) each(work func(*training)) {
+	var group sync.WaitGroup
+	for _, own := range m.cores[1:] {
+		group.Go(func() {
+			for _, t := range own {
+				work(t)
+			}
+		})
+	}
+	for _, t := range m.cores[0] {
+		work(t)
+	}
+	group.Wait()
+}
+
+// model ends the training.
+func (m *ensemble) model() (*Model, error) {
+	m.each((*training).finish)
+	out := &Model{schema: m.e.config.Schema, generator: m.g, backend: m.be,
+		shares: m.e.proportions()}
+	for _, t := range m.members {
+		net, err := m.onAllCores(t)
+		if err != nil {
+			return nil, err
+		}
+		out.nets = append(out.nets, net)
+	}
+	return out, nil
+}
+
+// onAllCores is a member's network, on all cores in place of its own.
+func (m *ensemble) onAllCores(t *training) (models.Generator, error) {
+	if len(m.cores) == 1 {
+		return t.net, nil
+	}
+	net, err := t.g.network(m.be, m.e.config.Schema)
+	if err != nil {
+		return nil, err
+	}
+	m.be.Apply(device.Identity, net.Params().Flat, t.net.Params().Flat)
+	return net, net.SetState(t.net.AppendState(nil))
+}

@@ -1,0 +1,59 @@
+package merf
+
+import (
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// piece is features that a step compares, all or a part of them, and each class's released means of
+// just those.
+type piece struct {
+	features rff.Embedding
+	means    []device.Matrix
+}
+
+// divide cuts an embedding's features into parts of about FeaturesPerStep; nil where a step
+// compares all of them. Networks that are trained side by side share the parts.
+//
+// A step on a part that is drawn uniformly has the gradient of the whole in expectation, at a
+// fraction of the time.
+func divide(e *Embedding, g GeneratorConfig) []rff.Division {
+	whole, ok := e.features.(rff.Divisible)
+	if f := g.FeaturesPerStep; ok && f > 0 && f < e.Features() {
+		if n := (e.Features() + f/2) / f; n > 1 {
+			return whole.Divide(n)
+		}
+	}
+	return nil
+}
+
+// cut sets the pieces: the parts, or one of all features.
+func (t *training) cut(parts []rff.Division) {
+	for _, part := range parts {
+		t.pieces = append(t.pieces, t.pieceOf(part, func(mean []float32) []float32 {
+			return part.Select(nil, mean)
+		}))
+	}
+	if t.pieces == nil {
+		all := t.pieceOf(t.e.features, func(mean []float32) []float32 { return mean })
+		t.pieces = append(t.pieces, all)
+	}
+}
+
+func (t *training) pieceOf(e rff.Embedding, pick func(mean []float32) []float32) piece {
+	p := piece{features: e}
+	for _, m := range t.target.means {
+		row := t.be.New(1, e.Dim())
+		t.be.Upload(row, pick(m))
+		p.means = append(p.means, row)
+	}
+	return p
+}
+
+// draw returns the piece that a step compares.
+func (t *training) draw() piece {
+	if len(t.pieces) == 1 {
+		return t.pieces[0]
+	}
+	return t.pieces[t.rng.IntN(len(t.pieces))]
+}

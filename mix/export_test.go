@@ -1,0 +1,17 @@
+package mix
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// NoiseOfDrawn is the standard deviation of what a learner adds to drawn images.
+func NoiseOfDrawn(m *Moments, noise float64) float64 {
+	flat := make([]float32, 1000*m.schema.Dim())
+	m.blur(rand.New(rand.NewPCG(1, 1)), flat, noise)
+	sum := 0.0
+	for _, v := range flat {
+		sum += float64(v) * float64(v)
+	}
+	return math.Sqrt(sum / float64(len(flat)))
+}

@@ -1,0 +1,116 @@
+package records
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// maxPicture bounds the pixels of a picture, so that a large table does not take the memory of the
+// machine.
+const maxPicture = 1 << 28
+
+// pictureGap is the width of the light lines between images.
+const pictureGap = 2
+
+// WritePNG writes images side by side as one picture, across of them in a row. Where the schema has
+// classes, those of the first class come first and each class begins a new row.
+//
+// Errors: *param.Error for records that are no images, for an across that is not positive, and for
+// a picture of more than 2^28 pixels; the writer's.
+func WritePNG(w io.Writer, t *Table, across int) error {
+	var k param.Checker
+	k.OK(t != nil && t.schema.IsImage(), "records.WritePNG.t", "other records", "images")
+	k.OK(across > 0, "records.WritePNG.across", across, "a positive number of images in a row")
+	if err := k.Err(); err != nil {
+		return err
+	}
+	p := picture{table: t, across: across}
+	p.arrange()
+	if err := p.tooLarge(); err != nil {
+		return err
+	}
+	if err := png.Encode(w, p.draw()); err != nil {
+		return fmt.Errorf("records: writing: %w", err)
+	}
+	return nil
+}
+
+// picture is images in rows.
+type picture struct {
+	table  *Table
+	across int
+	rows   [][]int32 // the images of each row
+}
+
+// arrange puts the images of a class into as many rows as they take.
+func (p *picture) arrange() {
+	groups := make([][]int32, max(p.table.schema.Classes(), 1))
+	for i := range p.table.n {
+		class := 0
+		if p.table.schema.Classes() > 0 {
+			class = p.table.Label(i)
+		}
+		groups[class] = append(groups[class], int32(i))
+	}
+	for _, group := range groups {
+		for len(group) > 0 {
+			n := min(p.across, len(group))
+			p.rows, group = append(p.rows, group[:n]), group[n:]
+		}
+	}
+}
+
+// size is the width and the height in pixels.
+func (p *picture) size() (width, height int) {
+	columns := 1
+	for _, row := range p.rows {
+		columns = max(columns, len(row))
+	}
+	s := p.table.schema
+	return columns*(s.width+pictureGap) + pictureGap,
+		max(len(p.rows), 1)*(s.height+pictureGap) + pictureGap
+}
+
+func (p *picture) tooLarge() error {
+	if width, height := p.size(); width > maxPicture/height {
+		return param.New("records.WritePNG.t", fmt.Sprintf("%d images", p.table.n),
+			fmt.Sprintf("fewer: their picture would have %d×%d pixels, more than 2^28", height, width))
+	}
+	return nil
+}
+
+func (p *picture) draw() image.Image {
+	width, height := p.size()
+	out := image.NewRGBA(image.Rect(0, 0, width, height))
+	for i := range out.Pix {
+		out.Pix[i] = 0xe0
+		if i%4 == 3 {
+			out.Pix[i] = 0xff
+		}
+	}
+	s := p.table.schema
+	channels, row := s.Channels(), []float32(nil)
+	for down, images := range p.rows {
+		for column, i := range images {
+			row = p.table.Row(row, int(i))
+			left := pictureGap + column*(s.width+pictureGap)
+			top := pictureGap + down*(s.height+pictureGap)
+			for at := range s.height * s.width {
+				pixel := row[at*channels : (at+1)*channels]
+				out.SetRGBA(left+at%s.width, top+at/s.width, pixelColour(pixel))
+			}
+		}
+	}
+	return out
+}
+
+func pixelColour(pixel []float32) color.RGBA {
+	level := func(i int) uint8 { return uint8(255*min(max(pixel[i], 0), 1) + 0.5) }
+	last := len(pixel) - 1
+	return color.RGBA{level(0), level(min(1, last)), level(last), 255}
+}
