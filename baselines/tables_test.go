@@ -131,7 +131,8 @@ func TestTablesWithHardlyAnyNoise(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 100, Delta: 1e-5}
 	tables := baselines.Tables{Schema: data.Schema(), Budget: budget, Nominal: 20_000}
 	for name, plan := range map[string]func() (*baselines.Plan, error){
-		"aim": baselines.AIM{Tables: tables, Rounds: 18}.Plan, "mst": baselines.MST{Tables: tables}.Plan} {
+		"aim": baselines.AIM{Tables: tables, Rounds: 18}.Plan,
+		"mst": baselines.MST{Tables: tables}.Plan} {
 		p, err := plan()
 		if err != nil {
 			t.Fatal(err)
