@@ -53,6 +53,10 @@ func oneLiners(s records.Schema, b accountant.Budget,
 		list["tree"] = func() (privgen.Plan, error) { return privgen.Tree(s, b).Nominal(n).Plan() }
 		list["mwem"] = func() (privgen.Plan, error) { return privgen.MWEM(s, b).Nominal(n).Plan() }
 	}
+	if s.Kind() == records.MixedTable {
+		list["aim"] = func() (privgen.Plan, error) { return privgen.AIM(s, b).Nominal(n).Plan() }
+		list["mst"] = func() (privgen.Plan, error) { return privgen.MST(s, b).Nominal(n).Plan() }
+	}
 	return list
 }
 

@@ -126,7 +126,7 @@ func TestFilesOfTheReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	plan, err := privgen.MERF(schema, budget).Train(merf.GeneratorConfig{Steps: 300}).Plan()
+	plan, err := privgen.MERF(schema, budget).Train(merf.GeneratorConfig{Steps: 10}).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}

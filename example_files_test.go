@@ -186,6 +186,7 @@ func ExampleRecommend() {
 	_, err = privgen.Recommend(data.Schema(), budget, 20)
 	fmt.Println(errors.Is(err, privgen.ErrNoise))
 	// Output:
+	// aim
 	// merf
 	// gan
 	// true

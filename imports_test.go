@@ -47,6 +47,9 @@ var policy = map[string][]string{
 	"partial":           {"mechanism", "records"},
 	"internal/counts":   {},
 	"internal/defaults": {"accountant", "records"},
+
+	"internal/graphical": {},
+
 	"synth": {"accountant", "mechanism", "partial", "records", "device", "models",
 		"internal/durable", "internal/jsonlimit"},
 	"synth/synthtest": {"synth", "partial", "accountant", "mechanism", "records", "device", "models",
@@ -63,7 +66,7 @@ var policy = map[string][]string{
 		"models", "rff", "sgd", "internal/optim", "internal/network", "synth"},
 	"tune": {"accountant", "mechanism", "records", "device", "synth", "evaluate/classify"},
 	"baselines": {"accountant", "mechanism", "partial", "records", "device", "internal/counts",
-		"internal/defaults", "internal/network", "synth"},
+		"internal/defaults", "internal/graphical", "internal/network", "rff", "synth"},
 	"evaluate": {"records", "device", "models", "internal/optim",
 		"evaluate/classify", "evaluate/internal/assignment", "evaluate/internal/notprivate",
 		"evaluate/internal/parallel", "evaluate/internal/recordset", "evaluate/internal/settings"},

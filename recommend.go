@@ -33,8 +33,9 @@ var ErrNoise = errors.New("noise leaves nothing to learn")
 //
 // The order is that of measurements on generated and published data (docs/results.md):
 //
-//	tables with a class    MERF, then GAN
-//	tables without one     MERF, then GAN, then DPGM
+//	tables of two classes  AIM, then MERF, then GAN
+//	tables of more         MERF, then AIM, then GAN
+//	tables without one     AIM, then MERF, then GAN, then DPGM
 //	sets                   DPGM with marginals, then the Independent, Tree and MWEM baselines
 //	images with a class    MERF, then Mix to learn from and not to look at, then GAN
 //	images without one     DPGM, then MERF and GAN
@@ -97,6 +98,9 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 	dpgm := func(why string) candidate {
 		return candidate{"dpgm", why, planned(DPGM(s, b).Nominal(n).Plan)}
 	}
+	aim := func(why string) candidate {
+		return candidate{"aim", why, planned(AIM(s, b).Nominal(n).Plan)}
+	}
 	mix := func(why string) candidate {
 		return candidate{"mix", why, planned(Mix(s, b).Nominal(n).Plan)}
 	}
@@ -110,11 +114,18 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 			merf("one release holds every class's items; the other systems for sets do not model classes."),
 			dpgm("frequencies and sizes of sets are most accurate, but classes are not modelled.")}
 	case s.Kind() == records.MixedTable && labelled:
-		return []candidate{
-			merf("one release of columns and pairs of columns by class is the most exact summary there is."),
-			gan("columns are released by class and a critic adds what pairs do not show; less exact at small ε.")}
+		chosen := aim("it measures the pairs and triples of columns that its model misses most.")
+		every := merf("one release of columns and all pairs of columns by class; a network follows it.")
+		critic := gan("columns are released by class and a critic adds what pairs do not show; less " +
+			"exact at small ε.")
+		if s.Classes() > 2 {
+			return []candidate{every, chosen, critic}
+		}
+		return []candidate{chosen, every, critic}
 	case s.Kind() == records.MixedTable:
-		return []candidate{merf("one release of columns and pairs of columns is the most exact summary."),
+		return []candidate{
+			aim("it measures the pairs and triples of columns that its model misses most."),
+			merf("one release of columns and all pairs of columns; a network follows it."),
 			gan("columns are released, and a critic adds what pairs do not show."),
 			dpgm("clusters with one network each follow groups of records, and nothing finer.")}
 	case s.IsImage() && labelled:

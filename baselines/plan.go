@@ -162,6 +162,10 @@ func Systems() synth.Systems {
 		system(nameMWEM, func(c Common, j setJSON) (*Plan, error) {
 			return MWEM{c, j.Rounds, j.Domain, j.Queries}.Plan()
 		}),
+		tableSystem(nameAIM, func(t Tables, j tableJSON) (*Plan, error) {
+			return AIM{t, j.Rounds, j.Order}.Plan()
+		}),
+		tableSystem(nameMST, func(t Tables, _ tableJSON) (*Plan, error) { return MST{t}.Plan() }),
 	}
 }
 

@@ -186,7 +186,7 @@ func (c *cpu) Spread(w Window, transW bool, src, weights, dst Matrix) bool {
 // mostPatches is how many numbers of patches of one image fit into the second cache.
 const mostPatches = 1 << 19
 
-// patchRows says where the patches of one image lie: of places in rows, with margins that hold zero.
+// patchRows says where the patches of one image lie: of places in rows, with margins of zeros.
 type patchRows struct {
 	rows, line, place int // rows, numbers of a row, numbers of a place
 	origin            int // of the first place

@@ -26,14 +26,16 @@ var convolutions = []struct {
 // convolved is what the three operations make of random numbers.
 type convolved struct{ forward, spread, sum Matrix }
 
-func convolveWith(t *testing.T, c *cpu, w Window, maps, images int, turned bool) (v convolved) {
+func convolveWith(t *testing.T, c *cpu, w Window, maps, images int,
+	turned bool) (v convolved) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(maps), 77))
 	src, m := randomMatrix(r, images, w.Len(), 0), randomMatrix(r, images*w.Places(), maps, 0)
 	weights := oriented(r, w.Patch(), maps, turned)
 	v.forward, v.spread = c.New(images*w.Places(), maps), c.New(images, w.Len())
 	v.sum = oriented(r, w.Patch(), maps, turned)
-	if !c.Convolve(w, turned, src, weights, v.forward) || !c.Spread(w, !turned, m, weights, v.spread) ||
+	if !c.Convolve(w, turned, src, weights, v.forward) ||
+		!c.Spread(w, !turned, m, weights, v.spread) ||
 		!c.AddConvolved(w, turned, src, m, v.sum) {
 		t.Fatalf("%+v with %d maps has no fast way", w, maps)
 	}

@@ -169,8 +169,8 @@ func doSlopes(j *job, from, to int) {
 	mean, scale := j.c.Row(0), j.c.Row(1)
 	for p := from; p < to; p++ {
 		lo, hi, along, total := j.part(p, j.b.Rows, j.b.Cols)
-		k := 0
-		for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean) && lo < hi; k += 8 {
+		fast, k := j.kernels.columns != nil && j.a.Stride == j.b.Stride && lo < hi, 0
+		for ; fast && k+8 <= len(mean); k += 8 {
 			j.kernels.columns.slopes(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], 4*j.a.Stride, &mean[k],
 				&scale[k], &along[k], &total[k])
 		}

@@ -23,12 +23,12 @@ func memberSeed(seed uint64, i int) uint64 { return seed + uint64(i)*0x9e3779b97
 // newEnsemble begins training the networks, with the cores divided among them.
 func newEnsemble(e *Embedding, g GeneratorConfig, be device.Backend) (*ensemble, error) {
 	m := &ensemble{e: e, g: g, be: be}
-	parts := device.Divide(be, g.Generators)
-	m.cores = make([][]*training, len(parts))
+	backends, parts := device.Divide(be, g.Generators), divide(e, g)
+	m.cores = make([][]*training, len(backends))
 	for i := range g.Generators {
-		own, core := g, i%len(parts)
+		own, core := g, i%len(backends)
 		own.Seed = memberSeed(g.Seed, i)
-		t, err := newTraining(e, own, parts[core])
+		t, err := newTrainingOn(e, parts, own, backends[core])
 		if err != nil {
 			return nil, err
 		}

@@ -95,6 +95,12 @@ type training struct {
 }
 
 func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training, error) {
+	return newTrainingOn(e, divide(e, g), g, be)
+}
+
+// newTrainingOn is newTraining with the features cut into parts, or not where there are none.
+func newTrainingOn(e *Embedding, parts []rff.Division, g GeneratorConfig,
+	be device.Backend) (*training, error) {
 	net, err := g.network(be, e.config.Schema)
 	if err != nil {
 		return nil, err
@@ -111,10 +117,10 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 	be.Apply(device.Identity, t.average.Flat, p.Flat)
 	t.first, t.second = be.New(1, p.Len()), be.New(1, p.Len())
 	t.dx = be.New(rows, net.Dim())
-	if t.dx.Mem == nil && t.divisions() <= 1 {
+	if t.dx.Mem == nil && parts == nil {
 		t.batch, _ = e.features.(rff.BatchEmbedding)
 	}
-	t.cut()
+	t.cut(parts)
 	most := 0
 	for _, p := range t.pieces {
 		most = max(most, p.features.Dim())

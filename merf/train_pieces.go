@@ -12,31 +12,32 @@ type piece struct {
 	means    []device.Matrix
 }
 
-// cut sets the pieces: parts of about FeaturesPerStep features if they can be cut, or one of all.
+// divide cuts an embedding's features into parts of about FeaturesPerStep; nil where a step
+// compares all of them. Networks that are trained side by side share the parts.
 //
 // A step on a part that is drawn uniformly has the gradient of the whole in expectation, at a
 // fraction of the time.
-func (t *training) cut() {
-	whole, ok := t.e.features.(rff.Divisible)
-	if n := t.divisions(); ok && n > 1 {
-		for _, part := range whole.Divide(n) {
-			t.pieces = append(t.pieces, t.pieceOf(part, func(mean []float32) []float32 {
-				return part.Select(nil, mean)
-			}))
+func divide(e *Embedding, g GeneratorConfig) []rff.Division {
+	whole, ok := e.features.(rff.Divisible)
+	if f := g.FeaturesPerStep; ok && f > 0 && f < e.Features() {
+		if n := (e.Features() + f/2) / f; n > 1 {
+			return whole.Divide(n)
 		}
+	}
+	return nil
+}
+
+// cut sets the pieces: the parts, or one of all features.
+func (t *training) cut(parts []rff.Division) {
+	for _, part := range parts {
+		t.pieces = append(t.pieces, t.pieceOf(part, func(mean []float32) []float32 {
+			return part.Select(nil, mean)
+		}))
 	}
 	if t.pieces == nil {
 		all := t.pieceOf(t.e.features, func(mean []float32) []float32 { return mean })
 		t.pieces = append(t.pieces, all)
 	}
-}
-
-// divisions returns the number of parts that features are cut into.
-func (t *training) divisions() int {
-	if f := t.g.FeaturesPerStep; f > 0 {
-		return (t.e.Features() + f/2) / f
-	}
-	return 1
 }
 
 func (t *training) pieceOf(e rff.Embedding, pick func(mean []float32) []float32) piece {

@@ -9,5 +9,6 @@ func mutants() []mutant {
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
 		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), tuneMutants(),
-		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(), partialMutants())
+		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
+		partialMutants(), tableMutants())
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestRetrace: with Trace and Retrace a record's derivative is what Backward gives for pull + own·φ,
-// whatever own is, since features have a constant norm.
+// TestRetrace: with Trace and Retrace a record's derivative is what Backward gives for pull +
+// own·φ, whatever own is, since features have a constant norm.
 func TestRetrace(t *testing.T) {
 	const rows, each, dim, in = 12, 4, 300, 20
 	for _, workers := range []int{1, 2} {

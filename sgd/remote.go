@@ -30,7 +30,8 @@ type Carrier interface {
 // WithCarrier has the clipped gradients of every step summed by workers, in so many pieces, in place
 // of this process, which draws the sample, adds the noise and moves the parameters. It reads no
 // record, so that of its data the number of records and the schema matter. Messages are sealed
-// under the key, which workers have too.
+// under the key, which workers have too; the length of a task tells how many records of the sample
+// are in its piece, so that those who may not see the records may not watch messages either.
 //
 // Guarantee: as without. A record of the sample is in one piece, every piece counts once however
 // often it is carried out, and noise is drawn when all pieces have come; parameters are the same

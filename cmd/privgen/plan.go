@@ -54,6 +54,12 @@ var systems = map[string]maker{
 	"mwem": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
 		return made(privgen.MWEM(s, b).Nominal(n).Seed(seed).Plan())
 	},
+	"aim": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
+		return made(privgen.AIM(s, b).Nominal(n).Seed(seed).Plan())
+	},
+	"mst": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
+		return made(privgen.MST(s, b).Nominal(n).Seed(seed).Plan())
+	},
 }
 
 // made hides the type of a plan, and a nil one.

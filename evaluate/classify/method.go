@@ -67,8 +67,8 @@ func fitDesign(l learner, x *design) (*Classifier, error) {
 	return NewClassifier(l.Name(), x.schema, scorer), nil
 }
 
-// Classifier names the class of records. It is safe for concurrent use. It prints as its name, since
-// it may have learnt from real records.
+// Classifier names the class of records. It is safe for concurrent use. It prints as its name,
+// since it may have learnt from real records.
 type Classifier struct{ *hiddenClassifier }
 
 // hiddenClassifier keeps what was learnt two references away: see hiddenSet.

@@ -20,5 +20,8 @@
 //
 // Messages are frames with a length before them, on anything that is read and written in order:
 // pipes to processes, ssh, a TLS connection. What they hold is sealed under a key that driver and
-// workers share; the transport need not be secret for that.
+// workers share. Their lengths are not hidden: that of a task tells how many records of the sample
+// its piece has, and many steps together tell the number of records. Under add-or-remove-one that
+// number is private, and the lengths are no part of what a guarantee covers: only those who may see
+// the records may watch the transport.
 package workers

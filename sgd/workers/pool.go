@@ -116,6 +116,9 @@ func (s *step) work(ctx context.Context, conn io.ReadWriteCloser) io.ReadWriteCl
 			}
 			task = t
 		}
+		if ctx.Err() != nil { // given up: a task may be ready all the same
+			return conn
+		}
 		var err error
 		if conn, err = s.once(ctx, conn, task); err == nil {
 			s.done()

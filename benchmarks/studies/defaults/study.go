@@ -48,6 +48,10 @@ func (s study) start(t task, b accountant.Budget, system string,
 		return privgen.MERF(schema, b).Nominal(n).Seed(seed).Plan()
 	case "dpgm":
 		return privgen.DPGM(schema, b).Nominal(n).Seed(seed).Plan()
+	case "aim":
+		return privgen.AIM(schema, b).Nominal(n).Seed(seed).Plan()
+	case "mst":
+		return privgen.MST(schema, b).Nominal(n).Seed(seed).Plan()
 	case "mix":
 		return privgen.Mix(schema, b).Nominal(n).Plan()
 	}

@@ -1,0 +1,499 @@
+package baselines
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/internal/graphical"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// AIM measures the tables of a few columns that its model of the records misses most, one after
+// another, and draws rows from the graphical model that meets all measurements.
+//
+// It releases the counts of each column's values first, groups values by them, and fits independent
+// columns. Each round chooses a table by the exponential mechanism: by the sum of its cells'
+// distances from the model, less what the noise of its measurement would add. The table is measured
+// with Gaussian noise and the model fitted to everything measured so far. Where a measurement has
+// changed the model by less than its noise, further ones use four times the budget; the last
+// round uses what is left.
+//
+// Guarantee: one Gaussian release of all columns' counts; Rounds exponential mechanisms of the same
+// ε, each among tables whose distance from public numbers changes by at most 1 with a record that
+// comes or goes, and by 2, halved in the choice, with one that is replaced; 8·Rounds Gaussian
+// releases of the same noise, each of one table, in which a record has one cell. Which tables
+// these are, and how many releases a table gets, follows from earlier releases. Rows of persons
+// count for their shares.
+//
+// Source: McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for
+// Differentially Private Synthetic Data", 2022. Different here: values are grouped by released
+// counts; the noise of a round is a number of equal releases, so that what is composed is fixed
+// beforehand; distances are taken from rows drawn from the model instead of its exact tables.
+type AIM struct {
+	Tables
+	Rounds int // 0 for ten for each column, or three where that is more than 150
+	Order  int // largest number of columns of a table: 2 or 3; 0 for 3
+}
+
+// MST measures pairs of columns along a tree: pairs are chosen one after another by the exponential
+// mechanism, by their distance from independent columns, so that they join all columns.
+//
+// Guarantee: that of [AIM], with one choice less than there are columns, and as many releases for
+// each.
+//
+// Source: McKenna, Miklau and Sheldon, "Winning the NIST Contest", 2021.
+type MST struct{ Tables }
+
+const (
+	nameAIM = "aim"
+	nameMST = "mst"
+
+	mostRounds = 1 << 12
+)
+
+// Plan calibrates the noise and prices all stages.
+//
+// Errors: *param.Error, joined.
+func (c AIM) Plan() (*Plan, error) {
+	k := c.validate("AIM")
+	k.OK(c.Rounds >= 0 && c.Rounds <= mostRounds, "baselines.AIM.Rounds", c.Rounds,
+		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostRounds))
+	k.OK(c.Order == 0 || c.Order == 2 || c.Order == 3, "baselines.AIM.Order", c.Order,
+		"2 or 3, or 0 for the default")
+	if err := k.Err(); err != nil {
+		return nil, err
+	}
+	tables, err := c.chosen(aimClassWeight)
+	if err != nil {
+		return nil, err
+	}
+	attributes := attributesOf(c.Schema)
+	rounds := cmp.Or(c.Rounds, roundsFor(len(attributes)))
+	return newTablePlan(tableMethod{Tables: tables, system: nameAIM, rounds: rounds,
+		order: min(cmp.Or(c.Order, 3), max(len(attributes), 2)), attributes: attributes})
+}
+
+const aimClassWeight = 2
+
+// roundsFor is ten rounds for each column, but of more than 150 rounds no more than three.
+func roundsFor(columns int) int { return min(10*columns, max(150, 3*columns), mostRounds) }
+
+// Plan calibrates the noise and prices all stages.
+//
+// Errors: *param.Error, joined.
+func (c MST) Plan() (*Plan, error) {
+	k := c.validate("MST")
+	if err := k.Err(); err != nil {
+		return nil, err
+	}
+	tables, err := c.chosen(1)
+	if err != nil {
+		return nil, err
+	}
+	attributes := attributesOf(c.Schema)
+	return newTablePlan(tableMethod{Tables: tables, system: nameMST, rounds: len(attributes) - 1,
+		order: 2, attributes: attributes})
+}
+
+// fitTables releases the columns, groups their values, and measures the chosen tables.
+func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, error) {
+	groups, columns, total, err := w.columns(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	domain := domainOf(groups)
+	f := &tableFit{tableWork: w, domain: domain, total: total, list: w.candidates(domain),
+		columns: columns, rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: 1}
+	f.model = f.independent()
+	if w.rounds > 0 {
+		if err := f.tables(ctx, r, groups); err != nil {
+			return nil, err
+		}
+	}
+	f.model = f.independent() // what is released follows from the measurements, not from their history
+	if err := f.refit(ctx, lastPasses); err != nil {
+		return nil, err
+	}
+	return newTableModel(w.Schema, w.attributes, groups, f.model), nil
+}
+
+// columns releases the counts of every attribute's codes, and what follows from them: groups, the
+// measurements of their totals, and the number of records.
+func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping,
+	measured []graphical.Measurement, total float64, err error) {
+	std, classStd := w.columnStd(w.columnNoise(w.noise))
+	others, class := w.columnSizes()
+	sizes := []int{others}
+	if class > 0 {
+		sizes = append(sizes, class)
+	}
+	out, err := r.Once(purposeColumns, sizes, func() (float64, []mechanism.Part, error) {
+		sums, err := r.Read(ctx, synth.Pass{Purpose: purposeColumns})
+		if err != nil {
+			return 0, nil, err
+		}
+		list := sums.Sums()
+		parts := []mechanism.Part{{Sum: list[0], Std: std}}
+		if class > 0 {
+			parts = append(parts, mechanism.Part{Sum: list[1], Std: classStd})
+		}
+		return 1 / w.columnNoise(w.noise), parts, nil
+	})
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	r.Report(purposeColumns, 1, 1)
+	wider := r.Wider(purposeColumns)
+	counts := slices.Concat(out...)
+	noiseOf := func(a attribute) float64 {
+		if a.class() {
+			return wider * classStd
+		}
+		return wider * std
+	}
+	weights, first := 0.0, 0
+	for _, a := range w.attributes { // the mean of what the columns add up to, by their noise
+		sum := 0.0
+		for _, c := range counts[first : first+a.codes] {
+			sum += c
+		}
+		weight := 1 / (float64(a.codes) * noiseOf(a) * noiseOf(a))
+		total, weights, first = total+weight*sum, weights+weight, first+a.codes
+	}
+	total = max(total/weights, 1)
+	first = 0
+	for j, a := range w.attributes {
+		noise := noiseOf(a)
+		values := counts[first : first+a.codes]
+		first += a.codes
+		g := a.grouped(simplex(values, total), min(leastGroup*noise/total, 0.5), w.Bins)
+		groups = append(groups, g)
+		m := graphical.Measurement{Attributes: []int{j}, Values: make([]float64, g.size), Std: noise,
+			Parts: make([]float64, g.size)}
+		for code, group := range g.group {
+			m.Values[group] += values[code]
+			m.Parts[group]++
+		}
+		measured = append(measured, m)
+	}
+	return groups, measured, total, nil
+}
+
+const (
+	leastGroup  = 2.0 // standard deviations of a group's count, at least
+	leastPart   = 0.5 // records of a group where a fit begins
+	roundPasses = 80  // over the model's tables after a round
+	lastPasses  = 3000
+	mostDrawn   = 1 << 17 // rows by which candidates are compared with the model
+	leastDrawn  = 1 << 13
+	mostCounted = 1 << 27 // of these rows and of candidates, multiplied
+)
+
+// tableFit is a fit in progress: everything in it was released, but for the counts of tables.
+type tableFit struct {
+	tableWork
+	domain  graphical.Domain
+	list    []candidate
+	total   float64
+	columns []graphical.Measurement
+	values  []tableValues
+	model   *graphical.Model
+	rng     *rand.Rand
+	level   int // units of a measurement
+
+	counts            *mechanism.FixedSum
+	choices, measures *mechanism.Allowance
+}
+
+// independent is the model of independent columns.
+func (f *tableFit) independent() *graphical.Model {
+	factors := make([]graphical.Factor, len(f.columns))
+	for a, c := range f.columns {
+		theta := simplex(c.Values, f.total)
+		for i, p := range theta {
+			theta[i] = math.Log(max(p, leastPart/f.total))
+		}
+		factors[a] = graphical.Factor{Attributes: c.Attributes, Theta: theta}
+	}
+	return graphical.NewModel(f.domain, factors)
+}
+
+// tables makes the rounds. Uses that are not needed are taken without a draw: they are paid for.
+func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) error {
+	if err := f.restore(r.Saved()); err != nil {
+		return err
+	}
+	r.Keep(f.file)
+	sums, err := r.Read(ctx, synth.Pass{Purpose: purposeTables, State: groupState(groups)})
+	if err != nil {
+		return err
+	}
+	f.counts = sums.Sums()[0]
+	f.choices, f.measures = r.Allowance(purposeTables), r.Allowance(purposeValues)
+	if err := f.refit(ctx, roundPasses); err != nil {
+		return err
+	}
+	guesses := f.guesses()
+	for f.choices.Remaining() > 0 && f.measures.Remaining() > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := f.round(ctx, guesses); err != nil {
+			return err
+		}
+		if f.system == nameAIM {
+			guesses = f.guesses()
+		}
+		r.Report(purposeTables, f.rounds-f.choices.Remaining(), f.rounds)
+		r.Report(purposeValues, f.tableMethod.units()-f.measures.Remaining(), f.tableMethod.units())
+	}
+	for _, a := range []*mechanism.Allowance{f.choices, f.measures} {
+		for a.Remaining() > 0 {
+			if _, err := a.Next(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// guesses are the model's tables of all candidates, in records, counted in rows drawn from it.
+func (f *tableFit) guesses() [][]float64 {
+	records := f.Nominal
+	if records == 0 {
+		records = int(min(f.total, mostDrawn))
+	}
+	drawn := f.drawn(records, len(f.list))
+	codes := f.model.Drawer().Draw(f.rng, drawn)
+	ones := slices.Repeat([]int64{1}, drawn)
+	out := make([][]float64, len(f.list))
+	inParallel(len(f.list), func(i int) {
+		c := f.list[i]
+		counts := make([]int64, c.cells)
+		countCells(f.domain, c.attributes, codes, ones, counts)
+		out[i] = make([]float64, c.cells)
+		for k, n := range counts {
+			out[i][k] = float64(n) * f.total / float64(drawn)
+		}
+	})
+	return out
+}
+
+// units are those of the next measurement: all that are left in the last round.
+func (f *tableFit) units() int {
+	left := f.measures.Remaining()
+	if f.system == nameMST {
+		return max(left/max(f.choices.Remaining(), 1), 1)
+	}
+	if f.choices.Remaining() <= 1 || left < 2*f.level {
+		return left
+	}
+	return f.level
+}
+
+// round chooses a table, measures it, and fits the model.
+func (f *tableFit) round(ctx context.Context, guesses [][]float64) error {
+	units := f.units()
+	std := f.unitStd(f.noise) / math.Sqrt(float64(units))
+	i, err := f.choose(guesses, std)
+	if err != nil || i < 0 {
+		return err
+	}
+	value, err := f.measure(f.list[i], units)
+	if err != nil {
+		return err
+	}
+	f.values = append(f.values, tableValues{i, units, value})
+	if f.system == nameMST {
+		return nil
+	}
+	before := guesses[i]
+	if err := f.refit(ctx, roundPasses); err != nil {
+		return err
+	}
+	moved := 0.0
+	for k, p := range f.model.Marginal(f.list[i].attributes) {
+		moved += math.Abs(p*f.total - before[k])
+	}
+	if moved <= expectedNoise(f.list[i].cells, std) {
+		f.level *= 4
+	}
+	return nil
+}
+
+// choose takes one choice among the candidates that the model has room for; -1 for none, where the
+// choice is spent without a draw.
+func (f *tableFit) choose(guesses [][]float64, std float64) (int, error) {
+	open := f.open()
+	grant, err := f.choices.Next()
+	if err != nil || len(open) == 0 {
+		return -1, err
+	}
+	list := make([]mechanism.Guess, len(open))
+	for k, i := range open {
+		c := f.list[i]
+		list[k] = mechanism.Guess{Counts: f.counts.Slice(c.first, c.first+c.cells), Answers: guesses[i],
+			Weight:   c.weight,
+			Handicap: c.weight * expectedNoise(c.cells, std) / float64(f.change())}
+	}
+	k, err := grant.Worst(list, f.change())
+	if err != nil {
+		return -1, err
+	}
+	return open[k], nil
+}
+
+// open are the candidates that may be measured next: those that the model holds already, and those
+// with which its tables have no more cells than the measurements so far allow. Of MST they are the
+// pairs that join two parts of the tree.
+func (f *tableFit) open() (open []int) {
+	groups, limit := f.groups(), float64(f.Cells)
+	var part []int
+	if f.system == nameMST {
+		part = f.parts()
+	} else {
+		done := 1 - float64(f.measures.Remaining())/float64(f.tableMethod.units())
+		limit *= max(done, 0.1)
+	}
+	fits := make([]bool, len(f.list))
+	inParallel(len(f.list), func(i int) {
+		c := f.list[i].attributes
+		if f.system == nameMST && (len(c) != 2 || part[c[0]] == part[c[1]]) {
+			return
+		}
+		fits[i] = f.system == nameAIM && f.model.Tree.Holder(f.domain, c) >= 0 ||
+			graphical.Cells(f.domain, append(slices.Clone(groups), c)) <= limit
+	})
+	for i := range f.list {
+		if fits[i] {
+			open = append(open, i)
+		}
+	}
+	return open
+}
+
+// groups are the columns that have been measured together, and each by itself.
+func (f *tableFit) groups() (groups [][]int) {
+	for _, c := range f.columns {
+		groups = append(groups, c.Attributes)
+	}
+	for _, v := range f.values {
+		groups = append(groups, f.list[v.candidate].attributes)
+	}
+	return groups
+}
+
+// parts are the connected parts of the columns that have been measured together.
+func (f *tableFit) parts() []int {
+	part := make([]int, len(f.domain))
+	for a := range part {
+		part[a] = a
+	}
+	for _, v := range f.values {
+		group := f.list[v.candidate].attributes
+		for a, p := range part {
+			if p == part[group[1]] && a != group[1] {
+				part[a] = part[group[0]]
+			}
+		}
+		part[group[1]] = part[group[0]]
+	}
+	return part
+}
+
+// measure is the mean of so many releases of a table's counts.
+func (f *tableFit) measure(c candidate, units int) ([]float64, error) {
+	mean, out := make([]float64, c.cells), make([]float64, c.cells)
+	std := f.unitStd(f.noise)
+	for range units {
+		grant, err := f.measures.Next()
+		if err != nil {
+			return nil, err
+		}
+		err = grant.Release(1/f.unitNoise(f.noise), mechanism.Part{
+			Sum: f.counts.Slice(c.first, c.first+c.cells), Std: std, Out: out})
+		if err != nil {
+			return nil, err
+		}
+		for k, v := range out {
+			mean[k] += v / float64(units)
+		}
+	}
+	return mean, nil
+}
+
+// refit fits the model to everything measured.
+func (f *tableFit) refit(ctx context.Context, passes int) error {
+	list := slices.Clone(f.columns)
+	for _, v := range f.values {
+		list = append(list, graphical.Measurement{Attributes: f.list[v.candidate].attributes,
+			Values: v.values, Std: f.unitStd(f.noise) / math.Sqrt(float64(v.units))})
+	}
+	f.model = f.model.Extended(f.groups()...)
+	return f.model.Fit(ctx, list, f.total, passes)
+}
+
+// tableValues are one measurement.
+type tableValues struct {
+	candidate, units int
+	values           []float64
+}
+
+const sectionTables = "tables" // of each its candidate, its units and its values
+
+type tableHeader struct {
+	Level int `json:"level"`
+}
+
+// file is what a checkpoint holds of the rounds so far.
+func (f *tableFit) file() (*synth.File, error) {
+	var numbers []float64
+	for _, v := range f.values {
+		numbers = append(numbers, float64(v.candidate), float64(v.units))
+		numbers = append(numbers, v.values...)
+	}
+	return synth.NewFile(tableHeader{f.level}, synth.Part64(sectionTables, &numbers, len(numbers)))
+}
+
+// restore reads what file wrote: no more measurements than there are rounds, of candidates.
+func (f *tableFit) restore(from *synth.File) error {
+	if from == nil {
+		return nil
+	}
+	var h tableHeader
+	if err := from.Decode(&h); err != nil {
+		return err
+	}
+	data, err := from.Section(sectionTables)
+	if err != nil {
+		return err
+	}
+	numbers, err := synth.ReadFloats64(data, len(data)/8)
+	if err != nil {
+		return err
+	}
+	if f.level = h.Level; h.Level < 1 || h.Level > 1<<40 {
+		return malformed("a measurement of no units")
+	}
+	for len(numbers) > 0 {
+		if len(numbers) < 2 || len(f.values) >= f.rounds {
+			return malformed("more measurements than rounds")
+		}
+		i, units := numbers[0], numbers[1]
+		if !(i >= 0 && i < float64(len(f.list))) || i != math.Trunc(i) ||
+			!(units >= 1 && units <= float64(f.tableMethod.units())) || units != math.Trunc(units) ||
+			len(numbers) < 2+f.list[int(i)].cells ||
+			f.system == nameMST && len(f.list[int(i)].attributes) != 2 {
+			return malformed("a measurement of no table")
+		}
+		end := 2 + f.list[int(i)].cells
+		f.values = append(f.values, tableValues{int(i), int(units), numbers[2:end]})
+		numbers = numbers[end:]
+	}
+	return nil
+}

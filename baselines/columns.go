@@ -1,0 +1,276 @@
+package baselines
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+// attribute is one discrete value of a row of a table: a block of the encoded row, or its class.
+//
+// Levels and whole numbers of few values have a code each. Other numbers are cut into cells of
+// equal width, on the scale on which the schema encodes them, between codes for the two bounds: a
+// value that many rows have because it is a bound stays a spike. A missing value is the last code.
+type attribute struct {
+	block   rff.Block // of no width for the class
+	codes   int
+	cells   int // of equal width; 0 where every code is a value
+	missing bool
+}
+
+const (
+	fineCells  = 126 // of a number, beside its two bounds
+	mostValues = 128 // of a whole number with a code for each
+)
+
+// attributesOf are those of a schema of tables, the class last.
+func attributesOf(s records.Schema) []attribute {
+	var list []attribute
+	for _, b := range network.TableBlocks(s) {
+		a := attribute{block: b, codes: b.Width}
+		if !b.OneHot {
+			if a.codes = b.Levels; b.Levels == 0 || b.Levels > mostValues {
+				a.cells, a.codes = fineCells, fineCells+2
+			}
+			if b.Width == 2 {
+				a.missing = true
+				a.codes++
+			}
+		}
+		list = append(list, a)
+	}
+	if s.Classes() > 0 {
+		list = append(list, attribute{codes: s.Classes()})
+	}
+	return list
+}
+
+func (a attribute) class() bool { return a.block.Width == 0 }
+
+// code is that of one encoded row: inside the attribute's codes whatever the row holds.
+func (a attribute) code(row []float32, label int32) int {
+	if a.class() {
+		return min(max(int(label), 0), a.codes-1)
+	}
+	values := row[a.block.Offset : a.block.Offset+a.block.Width]
+	if a.block.OneHot {
+		best := 0
+		for i, v := range values {
+			if v > values[best] {
+				best = i
+			}
+		}
+		return best
+	}
+	last := a.codes - 1
+	if a.missing {
+		if values[1] > 0.5 {
+			return last
+		}
+		last--
+	}
+	x := float64(values[0])
+	switch {
+	case !(x > 0):
+		return 0
+	case x >= 1:
+		return last
+	case a.cells > 0:
+		return min(1+int(x*float64(a.cells)), a.cells)
+	}
+	return min(int(math.Round(x*float64(last))), last)
+}
+
+// write encodes a code into a row that is zero; a number is drawn uniformly within its cell.
+func (a attribute) write(row []float32, code int, rng *rand.Rand) {
+	values := row[a.block.Offset : a.block.Offset+a.block.Width]
+	if a.block.OneHot {
+		values[code] = 1
+		return
+	}
+	last := a.codes - 1
+	if a.missing {
+		if code == last {
+			values[1] = 1
+			return
+		}
+		last--
+	}
+	switch {
+	case a.cells > 0 && code > 0 && code < last:
+		values[0] = float32((float64(code-1) + rng.Float64()) / float64(a.cells))
+	case code == last:
+		values[0] = 1
+	case code > 0:
+		values[0] = float32(code) / float32(last)
+	}
+}
+
+// ordered is how many codes are in an order: those before a missing value, 0 for levels.
+func (a attribute) ordered() int {
+	switch {
+	case a.class() || a.block.OneHot:
+		return 0
+	case a.missing:
+		return a.codes - 1
+	}
+	return a.codes
+}
+
+// A grouping merges the codes of an attribute into fewer groups, by what was released of them.
+type grouping struct {
+	group []uint16  // of each code
+	part  []float64 // of each code, of all records
+	size  int       // number of groups
+}
+
+// grouped merges the codes of an attribute whose released parts of all records are given, so that
+// hardly any group has less than the given part. Codes in an order are merged with their
+// neighbours, until they hold one of so many equal parts of the records or twice as much of the
+// range; levels below the least part become one group; classes stay as they are.
+func (a attribute) grouped(part []float64, least float64, groups int) grouping {
+	g := grouping{group: make([]uint16, a.codes), part: part}
+	next := func() uint16 {
+		g.size++
+		return uint16(g.size - 1)
+	}
+	ordered := a.ordered()
+	rare := -1
+	for code := ordered; code < a.codes; code++ {
+		if !a.class() && part[code] < least && ordered == 0 {
+			if rare < 0 {
+				rare = int(next())
+			}
+			g.group[code] = uint16(rare)
+			continue
+		}
+		g.group[code] = next()
+	}
+	if ordered == 0 {
+		return g
+	}
+	if ordered <= groups/2 {
+		for code := range ordered {
+			g.group[code] = next()
+		}
+		return g
+	}
+	held, width := 0.0, 0.0
+	at := next()
+	for code := range ordered {
+		alone := part[code] >= 1/float64(groups)
+		if alone && held >= least {
+			at, held, width = next(), 0, 0
+		}
+		g.group[code] = at
+		held += part[code]
+		width += 1 / float64(ordered)
+		full := held*float64(groups)+width*float64(groups)/2 >= 1 && held >= least
+		rest := 0.0
+		for _, p := range part[code+1 : ordered] {
+			rest += p
+		}
+		if (full || alone) && rest >= least && code+1 < ordered {
+			at, held, width = next(), 0, 0
+		}
+	}
+	return g
+}
+
+// members are the codes of each group with their parts, for drawing.
+func (g grouping) members() ([][]int, []network.Choice) {
+	codes := make([][]int, g.size)
+	weights := make([][]float64, g.size)
+	for code, group := range g.group {
+		codes[group] = append(codes[group], code)
+		weights[group] = append(weights[group], max(g.part[code], 0))
+	}
+	choices := make([]network.Choice, g.size)
+	for i, w := range weights {
+		total := 0.0
+		for _, x := range w {
+			total += x
+		}
+		if !(total > 0) { // nothing is known of them
+			for k := range w {
+				w[k] = 1
+			}
+		}
+		choices[i] = network.NewChoice(w)
+	}
+	return codes, choices
+}
+
+// groupState are the groupings as a pass over records carries them: groups alone.
+func groupState(list []grouping) []byte {
+	var state []byte
+	for _, g := range list {
+		for _, group := range g.group {
+			state = binary.LittleEndian.AppendUint16(state, group)
+		}
+	}
+	return state
+}
+
+// readGroups reads what groupState writes.
+func readGroups(attributes []attribute, state []byte) (list []grouping, ok bool) {
+	for _, a := range attributes {
+		if len(state) < 2*a.codes {
+			return nil, false
+		}
+		g := grouping{group: make([]uint16, a.codes)}
+		for i := range g.group {
+			g.group[i] = binary.LittleEndian.Uint16(state[2*i:])
+			if int(g.group[i]) >= a.codes {
+				return nil, false
+			}
+			g.size = max(g.size, int(g.group[i])+1)
+		}
+		state = state[2*a.codes:]
+		list = append(list, g)
+	}
+	return list, len(state) == 0
+}
+
+// simplex moves noisy counts to the nearest that are not negative and add up to total, and divides
+// them by it.
+func simplex(counts []float64, total float64) []float64 {
+	sorted := slices.Clone(counts)
+	slices.Sort(sorted)
+	slices.Reverse(sorted)
+	sum, shift := 0.0, 0.0
+	for i, c := range sorted {
+		sum += c
+		if s := (sum - total) / float64(i+1); c > s {
+			shift = s
+		}
+	}
+	out := make([]float64, len(counts))
+	for i, c := range counts {
+		out[i] = max(c-shift, 0) / total
+	}
+	return out
+}
+
+// codesOf fills codes[a][i] with the code of each row of a batch.
+func codesOf(attributes []attribute, b device.Batch, codes [][]uint16) {
+	for j, a := range attributes {
+		if cap(codes[j]) < b.Rows {
+			codes[j] = make([]uint16, b.Rows)
+		}
+		codes[j] = codes[j][:b.Rows]
+		for i := range b.Rows {
+			label := int32(0)
+			if b.Labels != nil {
+				label = b.Labels[i]
+			}
+			codes[j][i] = uint16(a.code(b.Dense.Row(i), label))
+		}
+	}
+}

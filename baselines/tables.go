@@ -1,0 +1,330 @@
+package baselines
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/defaults"
+	"github.com/seed7ba64551/privgen/internal/graphical"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Tables holds the settings of the methods for tables. All of them are public.
+type Tables struct {
+	Schema records.Schema
+	Budget accountant.Budget
+	// Nominal is the approximate number of records, which must be public: defaults are derived from
+	// it. The guarantee does not depend on it.
+	Nominal int
+	Seed    uint64 // of public randomness
+	// Bins is how many equal parts the records are cut into along a column of numbers. Which values
+	// these are follows from released counts. 0 means the method's default.
+	Bins int
+	// Cells bounds the tables of the fitted model together, and with them its time and memory: about
+	// 40 bytes and 10 ns a pass for each. 0 means 2^18.
+	Cells int
+	// ClassWeight is how much more a table with the class counts in a choice than one without, at
+	// least 1. 0 means 2 for AIM and 1 for MST.
+	ClassWeight float64
+
+	choices defaults.Choices
+}
+
+const (
+	defaultCells       = 1 << 18
+	mostCells          = 1 << 22
+	mostCandidates     = 5_000
+	mostCandidateCells = 1 << 24 // of all candidates together
+	mostTable          = 1 << 16 // of one
+	mostCodes          = 1 << 18 // values of all columns together
+	mostAttributes     = 1024
+	leastBins          = 4
+	mostBins           = 32
+)
+
+func (c Tables) validate(name string) *param.Checker {
+	var k param.Checker
+	path := "baselines." + name + "."
+	k.Add(c.Budget.Validate())
+	if err := c.Schema.Validate(); err != nil {
+		k.Add(err)
+		return &k
+	}
+	if k.OK(c.Schema.Kind() == records.MixedTable, path+"Schema", c.Schema.String(),
+		"a table; package merf supports every other kind of record"); c.Schema.Kind() ==
+		records.MixedTable {
+		n, codes := len(attributesOf(c.Schema)), 0
+		for _, a := range attributesOf(c.Schema) {
+			codes += a.codes
+		}
+		k.OK(codes <= mostCodes, path+"Schema", fmt.Sprintf("%d values of all columns", codes),
+			fmt.Sprintf("at most %d; declare fewer levels", mostCodes))
+		k.OK(n <= mostAttributes, path+"Schema", fmt.Sprintf("%d columns", n),
+			fmt.Sprintf("at most %d columns", mostAttributes))
+	}
+	k.OK(c.Nominal >= 0 && c.Nominal <= defaults.Largest, path+"Nominal", c.Nominal,
+		"a public number of records, or 0 for none")
+	k.OK(c.Bins == 0 || c.Bins >= 2 && c.Bins <= mostValues, path+"Bins", c.Bins,
+		fmt.Sprintf("2 to %d, or 0 for the default", mostValues))
+	k.OK(c.Cells >= 0 && c.Cells <= mostCells, path+"Cells", c.Cells,
+		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostCells))
+	k.OK(c.ClassWeight == 0 || c.ClassWeight >= 1 && c.ClassWeight <= 1e3, path+"ClassWeight",
+		c.ClassWeight, "1 to 1000, or 0 for the default")
+	return &k
+}
+
+// chosen decides what is left open.
+//
+// Bins follow from the signal s, see package defaults: a table of b² cells that gets 1/k of the
+// budget has noise of norm b·√k/s; (s/30)^½ cells keep it small for the twenty or so tables that a
+// model is made of.
+func (c Tables) chosen(classWeight float64) (Tables, error) {
+	if c.Nominal > 0 && c.Bins == 0 {
+		t, err := defaults.New(c.Schema, c.Budget, c.Nominal)
+		if err != nil {
+			return c, fmt.Errorf("baselines: defaults: %w", err)
+		}
+		bins := int(math.Sqrt(t.Signal / 30))
+		defaults.Fill(&c.choices, &c.Bins, min(max(bins, leastBins), mostBins), "Bins",
+			"as many as the noise of a table of two columns permits")
+	}
+	c.Bins = cmp.Or(c.Bins, 16)
+	c.Cells = cmp.Or(c.Cells, defaultCells)
+	c.ClassWeight = cmp.Or(c.ClassWeight, classWeight)
+	return c, nil
+}
+
+// tableMethod is AIM or MST with everything but its noise decided.
+type tableMethod struct {
+	Tables
+	system     string
+	rounds     int // choices
+	order      int // columns of a table
+	attributes []attribute
+}
+
+// Shares of the squared effect, and the noise with which the columns' counts are released.
+const (
+	columnsPart = 0.12
+	choicesPart = 0.1
+	classNoise  = 0.5 // of the class's counts, relative to those of other columns
+	unitsRound  = 8   // units of measurement for each round
+)
+
+const (
+	purposeColumns = "column counts"
+	purposeTables  = "table choices"
+	purposeValues  = "table measurements"
+)
+
+func (m tableMethod) units() int { return unitsRound * m.rounds }
+
+// columnNoise, choiceEpsilon and unitNoise are the noise of one use of each stage.
+func (m tableMethod) columnNoise(noise float64) float64 { return noise / math.Sqrt(columnsPart) }
+
+// An exponential mechanism of ε has ε²/8 of zero-concentrated privacy, a Gaussian of multiplier z
+// has 1/(2z²): the shares. The accountant prices the events themselves.
+func (m tableMethod) choiceEpsilon(noise float64) float64 {
+	return 2 / noise * math.Sqrt(choicesPart/float64(m.rounds))
+}
+
+func (m tableMethod) unitNoise(noise float64) float64 {
+	return noise * math.Sqrt(float64(m.units())/(1-columnsPart-choicesPart))
+}
+
+func (m tableMethod) stages(noise float64) []synth.Stage {
+	gaussian := func(purpose string, z float64, count int) synth.Stage {
+		return synth.Stage{Purpose: purpose, Event: accountant.Gaussian{NoiseMultiplier: z},
+			Count: count, NoiseMultiplier: z, Once: count == 1}
+	}
+	list := []synth.Stage{gaussian(purposeColumns, m.columnNoise(noise), 1)}
+	if m.rounds > 0 {
+		list = append(list, synth.Stage{Purpose: purposeTables,
+			Event: accountant.ExponentialMechanism{Epsilon: m.choiceEpsilon(noise)}, Count: m.rounds},
+			gaussian(purposeValues, m.unitNoise(noise), m.units()))
+	}
+	return list
+}
+
+// columnStd are the standard deviations of the joint release of all columns' counts at which it has
+// an effect of 1/noise: of those of the class, and of the others.
+//
+// A record has one code in each attribute, so that adding or removing it moves one count of each by
+// 1; replacing it moves two of each.
+func (m tableMethod) columnStd(noise float64) (others, class float64) {
+	weights := 0.0
+	for _, a := range m.attributes {
+		if a.class() {
+			weights += 1 / (classNoise * classNoise)
+		} else {
+			weights++
+		}
+	}
+	std := noise * mechanism.HistogramSensitivity(m.Budget.Relation) * math.Sqrt(weights)
+	return std, classNoise * std
+}
+
+// unitStd is the noise of one unit of measurement of a table, in which a record has one cell.
+func (m tableMethod) unitStd(noise float64) float64 {
+	return m.unitNoise(noise) * mechanism.HistogramSensitivity(m.Budget.Relation)
+}
+
+// change is how far the cells of a table may move in total between neighbours.
+func (m tableMethod) change() int {
+	if m.Budget.Relation == accountant.ReplaceOne {
+		return 2
+	}
+	return 1
+}
+
+// predicted notes the time and the memory of a fit, if the number of records is known.
+func (m *tableMethod) predicted() {
+	if m.Nominal == 0 {
+		return
+	}
+	domain := make(graphical.Domain, len(m.attributes))
+	for j, a := range m.attributes {
+		domain[j] = a.codes
+		if n := a.ordered(); n > m.Bins/2 {
+			domain[j] = a.codes - n + min(n, m.Bins+m.Bins/2)
+		}
+	}
+	list := m.candidates(domain)
+	cells := 0
+	for _, c := range list {
+		cells += c.cells
+	}
+	tables, rounds := float64(len(list)), float64(m.rounds)
+	drawn := float64(m.drawn(m.Nominal, len(list)))
+	passes := lastPasses + rounds*roundPasses/3
+	const count, pass, encode = 40, 150, 400 // operations on a cell or a value
+	operations := float64(m.Nominal)*(tables*count+float64(m.Schema.Dim())*encode/10) +
+		rounds*drawn*tables*count + passes*float64(m.Cells)*pass
+	bytes := 24*float64(cells) + 40*float64(m.Cells) + 2*drawn*float64(len(domain)) +
+		4*batchRows*float64(m.Schema.Dim())
+	m.choices.Add("", "", defaults.CostOf(operations, bytes).String())
+}
+
+// drawn is how many rows are drawn to compare candidates with the model.
+func (m tableMethod) drawn(records, candidates int) int {
+	most := min(mostDrawn, max(mostCounted/max(candidates, 1), leastDrawn))
+	return min(max(2*records, leastDrawn), most)
+}
+
+// tableWork is a method with its noise.
+type tableWork struct {
+	tableMethod
+	noise float64
+}
+
+// newTablePlan finds the least noise that the budget pays for.
+func newTablePlan(m tableMethod) (*Plan, error) {
+	noise, _, err := accountant.CalibrateNoise(m.Budget, func(noise float64) accountant.Event {
+		return synth.Total(m.stages(noise)...)
+	})
+	if len(m.choices) == 0 || m.choices[len(m.choices)-1].Setting != "" { // none read from a file
+		m.predicted()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("baselines: noise of %s: %w", m.system, err)
+	}
+	p, err := synth.NewProgram(m.system, m.Schema, m.Budget, m.stages(noise), tableWork{m, noise})
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{p}, nil
+}
+
+// TakesPersons says that rows count for their share of a person.
+func (w tableWork) TakesPersons() {}
+
+// Title says which records are modelled.
+func (w tableWork) Title() string { return w.Schema.String() }
+
+// Notes say what rules chose.
+func (w tableWork) Notes() []string { return w.choices.Notes() }
+
+// Passes are the readings of all records.
+func (w tableWork) Passes() []string {
+	if w.rounds == 0 {
+		return []string{purposeColumns}
+	}
+	return []string{purposeColumns, purposeTables}
+}
+
+// Partial returns the counts of a pass over no records.
+//
+// Errors: *param.Error for a pass that the method does not make.
+func (w tableWork) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error) {
+	var c partial.Counter
+	switch {
+	case p.Purpose == purposeColumns && p.State == nil:
+		c = w.columnCounter()
+	case p.Purpose == purposeTables && w.rounds > 0:
+		if groups, ok := readGroups(w.attributes, p.State); ok {
+			c = w.tableCounter(groups)
+		}
+	}
+	if c == nil {
+		return nil, param.New("baselines.Pass ("+w.system+")", p.Purpose,
+			"a pass of the plan, with the state that the plan gives it")
+	}
+	config, err := w.Config()
+	if err != nil {
+		return nil, err
+	}
+	pass, err := partial.NewPass(w.system, w.Schema, w.Budget, config, p)
+	if err != nil {
+		return nil, err
+	}
+	return partial.New(pass, w.Schema, c, false), nil
+}
+
+// tableJSON is the configuration in a plan's JSON.
+type tableJSON struct {
+	Bins        int     `json:"bins"`
+	Cells       int     `json:"cells"`
+	ClassWeight float64 `json:"class_weight"`
+	Rounds      int     `json:"rounds,omitempty"`
+	Order       int     `json:"order,omitempty"`
+	Nominal     int     `json:"nominal,omitempty"`
+	Seed        uint64  `json:"seed,string"`
+	// Noise is for readers of the plan; programs compute it again.
+	Noise   float64          `json:"noise_multiplier,omitempty"`
+	Choices defaults.Choices `json:"choices,omitempty"`
+}
+
+// Config returns the configuration in JSON.
+func (w tableWork) Config() (json.RawMessage, error) {
+	return json.Marshal(tableJSON{Bins: w.Bins, Cells: w.Cells, ClassWeight: w.ClassWeight,
+		Rounds: w.rounds, Order: w.order, Nominal: w.Nominal, Seed: w.Seed, Noise: w.noise,
+		Choices: w.choices})
+}
+
+// tableSystem reads plans and generators of a method for tables back.
+func tableSystem(name string, plan func(Tables, tableJSON) (*Plan, error)) synth.System {
+	return synth.System{Name: name, Model: readTableModel,
+		Plan: func(s synth.SavedPlan) (synth.Plan, error) {
+			var j tableJSON
+			if err := s.Decode(&j); err != nil {
+				return nil, err
+			}
+			return synth.PlanOf(plan(Tables{Schema: s.Schema, Budget: s.Budget, Nominal: j.Nominal,
+				Seed: j.Seed, Bins: j.Bins, Cells: j.Cells, ClassWeight: j.ClassWeight,
+				choices: j.Choices}, j))
+		}}
+}
+
+// Fit releases the columns, then the tables that are chosen.
+func (w tableWork) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
+	return w.fitTables(ctx, r)
+}

@@ -1,0 +1,285 @@
+package baselines
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/graphical"
+	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// histogram counts the cells that rows are in, in steps of records.ShareStep.
+type histogram struct {
+	work   tableMethod
+	sums   []*mechanism.FixedSum
+	counts []int64 // of all sums, one after another
+	codes  [][]uint16
+	cells  func(codes [][]uint16, shares []int64, counts []int64)
+}
+
+// batchRows are read at a time; after so many batches counts move to the sums.
+const (
+	batchRows    = 4096
+	flushBatches = 128
+)
+
+// Add counts the records of data.
+func (c *histogram) Add(ctx context.Context, data records.Data) error {
+	data, weights := records.RowsOf(data)
+	shares := make([]int64, 0, batchRows)
+	batches := 0
+	err := network.EachBatch(ctx, data, batchRows, func(lo int, b device.Batch) {
+		codesOf(c.work.attributes, b, c.codes)
+		shares = shares[:0]
+		for i := range b.Rows {
+			shares = append(shares, int64(weights.Of(lo+i)/records.ShareStep))
+		}
+		c.cells(c.codes, shares, c.counts)
+		if batches++; batches%flushBatches == 0 {
+			c.flush()
+		}
+	})
+	c.flush()
+	return err
+}
+
+// flush adds the counts to the sums, exactly: the grids divide a share.
+func (c *histogram) flush() {
+	at := 0
+	for _, s := range c.sums {
+		for i := range s.Dim() {
+			if n := c.counts[at+i]; n != 0 {
+				s.AddShare(i, float64(n)*records.ShareStep)
+				c.counts[at+i] = 0
+			}
+		}
+		at += s.Dim()
+	}
+}
+
+// Sums are the counts.
+func (c *histogram) Sums() []*mechanism.FixedSum { return c.sums }
+
+func (m tableMethod) newHistogram(sums ...*mechanism.FixedSum) *histogram {
+	total := 0
+	for _, s := range sums {
+		total += s.Dim()
+	}
+	return &histogram{work: m, sums: sums, counts: make([]int64, total),
+		codes: make([][]uint16, len(m.attributes))}
+}
+
+// tableGrid is fine beside the noise, holds shares, and leaves room for thousands of millions of
+// records.
+func tableGrid(std float64) float64 {
+	return min(mechanism.GridFor(std)*(1<<18), records.ShareStep)
+}
+
+// columnSizes are how many counts the release of columns has, without the class and of the class.
+func (m tableMethod) columnSizes() (others, class int) {
+	for _, a := range m.attributes {
+		if a.class() {
+			class += a.codes
+		} else {
+			others += a.codes
+		}
+	}
+	return others, class
+}
+
+// columnCounter counts the codes of every attribute: private numbers.
+func (m tableMethod) columnCounter() *histogram {
+	std, classStd := m.columnStd(1)
+	others, class := m.columnSizes()
+	sums := []*mechanism.FixedSum{mechanism.NewFixedSum(others, tableGrid(std))}
+	if class > 0 {
+		sums = append(sums, mechanism.NewFixedSum(class, tableGrid(classStd)))
+	}
+	c := m.newHistogram(sums...)
+	c.cells = func(codes [][]uint16, shares []int64, counts []int64) {
+		first := 0
+		for j, a := range m.attributes {
+			for i, code := range codes[j] {
+				counts[first+int(code)] += shares[i]
+			}
+			first += a.codes
+		}
+	}
+	return c
+}
+
+// candidate is a table that may be measured: groups of one to three attributes.
+type candidate struct {
+	attributes []int
+	first      int // of its counts
+	cells      int
+	weight     float64 // in choices
+}
+
+// candidates are the tables of up to order attributes, fewer attributes first. Where there would be
+// too many, pairs with the class come first and then pairs of columns that are close in the schema,
+// and triples are those with the class or none. Public: they follow from the plan and from released
+// groups.
+func (m tableMethod) candidates(domain graphical.Domain) []candidate {
+	n := len(domain)
+	label := -1
+	if m.attributes[n-1].class() {
+		label = n - 1
+	}
+	l := candidateList{method: m, domain: domain, label: label}
+	for a := range n {
+		l.add(a)
+	}
+	if m.order >= 2 {
+		for a := range max(label, 0) {
+			l.add(a, label)
+		}
+		others := n
+		if label >= 0 {
+			others--
+		}
+		for apart := 1; apart < others; apart++ {
+			for a := 0; a+apart < others; a++ {
+				l.add(a, a+apart)
+			}
+		}
+	}
+	if m.order >= 3 && len(l.list)+n*n*n/6 <= mostCandidates && l.fits(3, n) {
+		eachGroup(n, 3, func(group []int) { l.add(group...) })
+	} else if m.order >= 3 && label >= 0 && len(l.list)+n*n/2 <= mostCandidates {
+		eachGroup(label, 2, func(group []int) { l.add(append(group, label)...) })
+	}
+	return l.list
+}
+
+// candidateList grows as long as there is room.
+type candidateList struct {
+	method tableMethod
+	domain graphical.Domain
+	label  int
+	list   []candidate
+	total  int
+}
+
+// add adds a table unless it or all of them would be too large.
+func (l *candidateList) add(group ...int) {
+	cells := l.domain.Cells(group)
+	if cells > mostTable || float64(l.total)+cells > mostCandidateCells ||
+		len(l.list) >= mostCandidates {
+		return
+	}
+	weight := float64(len(group)) / float64(l.method.order)
+	if l.label >= 0 && group[len(group)-1] != l.label {
+		weight /= l.method.ClassWeight
+	}
+	l.list = append(l.list, candidate{slices.Clone(group), l.total, int(cells), weight})
+	l.total += int(cells)
+}
+
+// fits reports whether all groups of so many of the first n attributes have room.
+func (l *candidateList) fits(size, n int) bool {
+	total := float64(l.total)
+	eachGroup(n, size, func(group []int) {
+		if cells := l.domain.Cells(group); cells <= mostTable {
+			total += cells
+		}
+	})
+	return total <= mostCandidateCells
+}
+
+// eachGroup visits the groups of so many of n attributes, ascending.
+func eachGroup(n, size int, visit func([]int)) {
+	group := make([]int, size)
+	var fill func(k, from int)
+	fill = func(k, from int) {
+		if k == size {
+			visit(group)
+			return
+		}
+		for a := from; a < n; a++ {
+			group[k] = a
+			fill(k+1, a+1)
+		}
+	}
+	fill(0, 0)
+}
+
+func domainOf(groups []grouping) graphical.Domain {
+	d := make(graphical.Domain, len(groups))
+	for i, g := range groups {
+		d[i] = g.size
+	}
+	return d
+}
+
+// tableCounter counts the cells of every candidate: private numbers.
+func (m tableMethod) tableCounter(groups []grouping) *histogram {
+	domain := domainOf(groups)
+	list := m.candidates(domain)
+	total := 0
+	for _, c := range list {
+		total += c.cells
+	}
+	c := m.newHistogram(mechanism.NewFixedSum(total, tableGrid(1)))
+	c.cells = func(codes [][]uint16, shares []int64, counts []int64) {
+		for j, g := range groups {
+			for i, code := range codes[j] {
+				codes[j][i] = g.group[code]
+			}
+		}
+		inParallel(len(list), func(i int) {
+			one := list[i]
+			countCells(domain, one.attributes, codes, shares, counts[one.first:one.first+one.cells])
+		})
+	}
+	return c
+}
+
+// inParallel calls f with every number below n.
+func inParallel(n int, f func(int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	var wait sync.WaitGroup
+	for w := range workers {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			for i := w; i < n; i += workers {
+				f(i)
+			}
+		}()
+	}
+	wait.Wait()
+}
+
+// countCells adds the shares of rows to the cells of a table that they are in.
+func countCells(d graphical.Domain, attributes []int, codes [][]uint16, shares, counts []int64) {
+	switch len(attributes) {
+	case 1:
+		for i, x := range codes[attributes[0]] {
+			counts[x] += shares[i]
+		}
+	case 2:
+		first, second := codes[attributes[0]], codes[attributes[1]]
+		size := d[attributes[1]]
+		for i, x := range first {
+			counts[int(x)*size+int(second[i])] += shares[i]
+		}
+	default:
+		first, second, third := codes[attributes[0]], codes[attributes[1]], codes[attributes[2]]
+		size, last := d[attributes[1]], d[attributes[2]]
+		for i, x := range first {
+			counts[(int(x)*size+int(second[i]))*last+int(third[i])] += shares[i]
+		}
+	}
+}
+
+// expectedNoise is the mean sum of the absolute values of so many normal numbers.
+func expectedNoise(cells int, std float64) float64 {
+	return math.Sqrt(2/math.Pi) * std * float64(cells)
+}

@@ -1,0 +1,214 @@
+package baselines
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/internal/graphical"
+	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// tableModel is what a fit of a method for tables releases: a graphical model of groups of values,
+// and the part that each value has of its group.
+type tableModel struct {
+	schema     records.Schema
+	attributes []attribute
+	groups     []grouping
+	model      *graphical.Model
+
+	codes   [][][]int // of each attribute and group
+	choices [][]network.Choice
+}
+
+func newTableModel(s records.Schema, attributes []attribute, groups []grouping,
+	m *graphical.Model) *tableModel {
+	t := &tableModel{schema: s.ByPerson(0), attributes: attributes, groups: groups, model: m}
+	for _, g := range groups {
+		codes, choices := g.members()
+		t.codes, t.choices = append(t.codes, codes), append(t.choices, choices)
+	}
+	return t
+}
+
+// Schema returns the schema of the synthetic records.
+func (t *tableModel) Schema() records.Schema { return t.schema }
+
+// Rows are drawn in pools of growing size, each stratified by itself.
+const (
+	firstPool = 1 << 10
+	lastPool  = 1 << 16
+)
+
+// Sampler opens a draw. Rows have no means. Rows of one class are drawn from the model given it.
+func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
+	rng := rand.New(rand.NewPCG(d.Seed, 0x7461626c65))
+	model := t.model
+	if d.Class >= 0 {
+		model, _ = model.Given(len(t.groups)-1, func(class int) bool { return class == d.Class })
+	}
+	drawer := model.Drawer()
+	var pool [][]uint16
+	at, size := 0, 0
+	var order []int
+	return synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
+		flat := make([]float32, n*t.schema.Dim())
+		var labels []int32
+		for i := range n {
+			if at == size {
+				size = min(max(4*size, firstPool), lastPool)
+				pool, order, at = drawer.Draw(rng, size), rng.Perm(size), 0
+			}
+			row := flat[i*t.schema.Dim() : (i+1)*t.schema.Dim()]
+			for j, a := range t.attributes {
+				group := pool[j][order[at]]
+				code := t.codes[j][group][t.choices[j][group].Pick(rng, -1)]
+				if a.class() {
+					labels = append(labels, int32(code))
+					continue
+				}
+				a.write(row, code, rng)
+			}
+			at++
+		}
+		return records.DecodeFlat(t.schema, flat, labels...)
+	}}, nil
+}
+
+// tableModelHeader describes a model in a file. Its sections hold the factors, the groups and the
+// parts of values.
+type tableModelHeader struct {
+	Schema  records.Schema `json:"schema"`
+	Factors [][]int        `json:"factors"`
+}
+
+const (
+	sectionFactors = "factors"
+	sectionGroups  = "groups"
+	sectionParts   = "parts"
+)
+
+// Encode writes released state, and nothing else.
+func (t *tableModel) Encode() (*synth.File, error) {
+	h := tableModelHeader{Schema: t.schema}
+	var theta, parts []float64
+	for _, f := range t.model.Factors {
+		h.Factors = append(h.Factors, f.Attributes)
+		theta = append(theta, f.Theta...)
+	}
+	for _, g := range t.groups {
+		parts = append(parts, g.part...)
+	}
+	groups := synth.Part{Name: sectionGroups,
+		Save: func() ([]byte, error) { return groupState(t.groups), nil }}
+	return synth.NewFile(h, synth.Part64(sectionFactors, &theta, len(theta)), groups,
+		synth.Part64(sectionParts, &parts, len(parts)))
+}
+
+// readTableModel rebuilds a model. What it allocates for factors is bounded by their section, and
+// for the tree that holds them by the largest that a plan may have.
+func readTableModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
+	var h tableModelHeader
+	if err := f.Decode(&h); err != nil {
+		return nil, err
+	}
+	if err := h.Schema.Validate(); err != nil || h.Schema.Kind() != records.MixedTable {
+		return nil, malformed("a schema that is not one of tables")
+	}
+	attributes := attributesOf(h.Schema)
+	if len(attributes) > mostAttributes {
+		return nil, malformed("too many columns")
+	}
+	state, err := f.Section(sectionGroups)
+	if err != nil {
+		return nil, err
+	}
+	groups, ok := readGroups(attributes, state)
+	if !ok {
+		return nil, malformed("groups of other columns")
+	}
+	if err := readParts(f, groups); err != nil {
+		return nil, err
+	}
+	domain := domainOf(groups)
+	factors, err := readFactors(f, h.Factors, domain)
+	if err != nil {
+		return nil, err
+	}
+	return newTableModel(h.Schema, attributes, groups, graphical.NewModel(domain, factors)), nil
+}
+
+// readParts reads the part that each code has of all records. Every group has a code.
+func readParts(f *synth.File, groups []grouping) error {
+	data, err := f.Section(sectionParts)
+	if err != nil {
+		return err
+	}
+	parts, err := synth.ReadFloats64(data, len(data)/8)
+	if err != nil {
+		return err
+	}
+	for i := range groups {
+		g := &groups[i]
+		if len(parts) < len(g.group) {
+			return malformed("parts of other columns")
+		}
+		g.part, parts = parts[:len(g.group)], parts[len(g.group):]
+		held := make([]bool, g.size)
+		for code, p := range g.part {
+			if !(p >= 0 && p <= 2) {
+				return malformed("a part that is none")
+			}
+			held[g.group[code]] = true
+		}
+		for _, h := range held {
+			if !h {
+				return malformed("a group without values")
+			}
+		}
+	}
+	if len(parts) > 0 {
+		return malformed("parts of other columns")
+	}
+	return nil
+}
+
+// readFactors reads a factor for each group of attributes, whose tree is not too large.
+func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.Factor, error) {
+	data, err := f.Section(sectionFactors)
+	if err != nil {
+		return nil, err
+	}
+	theta, err := synth.ReadFloats64(data, len(data)/8)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > mostRounds+len(d) {
+		return nil, malformed("more factors than a plan has rounds")
+	}
+	var factors []graphical.Factor
+	for _, group := range list {
+		for i, a := range group {
+			if a < 0 || a >= len(d) || i > 0 && a <= group[i-1] {
+				return nil, malformed("a factor of no columns")
+			}
+		}
+		cells := d.Cells(group)
+		if len(group) < 1 || len(group) > 3 || cells > float64(len(theta)) {
+			return nil, malformed(fmt.Sprintf("a factor of %d columns", len(group)))
+		}
+		for _, x := range theta[:int(cells)] {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				return nil, malformed("a factor that is no number")
+			}
+		}
+		factors = append(factors, graphical.Factor{Attributes: group, Theta: theta[:int(cells)]})
+		theta = theta[int(cells):]
+	}
+	if len(theta) > 0 || !(graphical.Cells(d, list) <= mostCells) {
+		return nil, malformed("factors that no plan has")
+	}
+	return factors, nil
+}

@@ -1,0 +1,218 @@
+package baselines
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// smallTable is a schema with every kind of attribute and few rows that differ, and those rows.
+func smallTable(t *testing.T) (records.Schema, [][]any) {
+	t.Helper()
+	s, err := records.NewSchema(records.Numeric("x", 0, 1), records.Integer("n", 0, 2).WithMissing(),
+		records.Categorical("c", "a", "b"), records.Flag("f", "no", "yes"),
+		records.Label("class", "u", "v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]any
+	for _, x := range []float64{0, 0.4, 1} {
+		for _, n := range []any{0, 2, nil} {
+			for _, c := range []string{"a", "b"} {
+				for _, f := range []string{"no", "yes"} {
+					for _, class := range []string{"u", "v"} {
+						rows = append(rows, []any{x, n, c, f, class})
+					}
+				}
+			}
+		}
+	}
+	return s, rows
+}
+
+func methodFor(t *testing.T, s records.Schema, r accountant.Relation) tableMethod {
+	t.Helper()
+	c, err := Tables{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r},
+		Bins: 4}.chosen(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tableMethod{Tables: c, system: nameAIM, rounds: 6, order: 3, attributes: attributesOf(s)}
+}
+
+// someGroups merges codes in pairs: any public grouping.
+func someGroups(attributes []attribute) (list []grouping) {
+	for _, a := range attributes {
+		g := grouping{group: make([]uint16, a.codes), part: make([]float64, a.codes)}
+		for code := range g.group {
+			g.group[code] = uint16(code * min(a.codes, 5) / a.codes)
+			g.size = int(g.group[code]) + 1
+		}
+		list = append(list, g)
+	}
+	return list
+}
+
+// ofRow are the sums of one row, in counts.
+func ofRow(t *testing.T, s records.Schema, row []any, c *histogram) (out []float64) {
+	t.Helper()
+	table, err := records.FromValues(s, row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Add(context.Background(), table); err != nil {
+		t.Fatal(err)
+	}
+	for _, sum := range c.sums {
+		for _, v := range read(t, scaled{sum, 1e3}) { // noise of 1e-5
+			out = append(out, math.Round(1e6*v)/1e3)
+		}
+	}
+	return out
+}
+
+// TestColumnAndTableSensitivities tries every row of a small table against every other: the release
+// of columns moves no further than the declared effect, and attains it; the counts of a candidate
+// move in total by no more than a choice assumes, and in norm by no more than a unit of measurement
+// is priced for, and attain both.
+func TestColumnAndTableSensitivities(t *testing.T) {
+	const noise = 2.5
+	s, rows := smallTable(t)
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		t.Run(fmt.Sprint(r), func(t *testing.T) {
+			m := methodFor(t, s, r)
+			groups := someGroups(m.attributes)
+			others, _ := m.columnSizes()
+			std, classStd := m.columnStd(m.columnNoise(noise))
+			var columns [][]float64
+			var tables [][]float64
+			for _, row := range rows {
+				v := ofRow(t, s, row, m.columnCounter())
+				for i := range v {
+					if i < others {
+						v[i] /= std
+					} else {
+						v[i] /= classStd
+					}
+				}
+				columns = append(columns, v)
+				tables = append(tables, ofRow(t, s, row, m.tableCounter(groups)))
+			}
+			if worst, want := worstMove(r, columns), 1/m.columnNoise(noise); worst > want*(1+1e-9) ||
+				worst < want*(1-1e-9) {
+				t.Errorf("columns move by %v, declared %v", worst, want)
+			}
+			list := m.candidates(domainOf(groups))
+			if want := 5 + 10 + 10; len(list) != want {
+				t.Fatalf("%d candidates, want %d", len(list), want)
+			}
+			total, norm := 0.0, 0.0
+			for _, c := range list {
+				var own [][]float64
+				for _, v := range tables {
+					own = append(own, v[c.first:c.first+c.cells])
+				}
+				total = max(total, worstTotal(r, own))
+				norm = max(norm, worstMove(r, own))
+			}
+			if want := float64(m.change()); total != want {
+				t.Errorf("a table moves by %v in total, declared %v", total, want)
+			}
+			if got, want := norm/m.unitStd(noise), 1/m.unitNoise(noise); got > want*(1+1e-9) ||
+				got < want*(1-1e-9) {
+				t.Errorf("a measurement moves by %v, declared %v", got, want)
+			}
+		})
+	}
+}
+
+// worstTotal is worstMove in the sum of absolute values.
+func worstTotal(r accountant.Relation, all [][]float64) float64 {
+	worst := 0.0
+	for _, a := range all {
+		for _, b := range all {
+			sum := 0.0
+			for i, x := range a {
+				if r == accountant.ReplaceOne {
+					x -= b[i]
+				}
+				sum += math.Abs(x)
+			}
+			worst = max(worst, sum)
+		}
+	}
+	return worst
+}
+
+// TestTableStagesArePriced: the shares of the squared effect add up to the whole, by the formulas
+// of concentrated privacy.
+func TestTableStagesArePriced(t *testing.T) {
+	s, _ := smallTable(t)
+	m := methodFor(t, s, accountant.AddOrRemoveOne)
+	const noise = 3.0
+	rho := 1 / (2 * m.columnNoise(noise) * m.columnNoise(noise))
+	rho += float64(m.rounds) * m.choiceEpsilon(noise) * m.choiceEpsilon(noise) / 8
+	rho += float64(m.units()) / (2 * m.unitNoise(noise) * m.unitNoise(noise))
+	if want := 1 / (2 * noise * noise); math.Abs(rho/want-1) > 1e-12 {
+		t.Errorf("stages together %v, want %v", rho, want)
+	}
+}
+
+// TestRowsOfPersonsCountOnce: the rows of a person, whatever they are, move no table by more than
+// one record does.
+func TestRowsOfPersonsCountOnce(t *testing.T) {
+	s, rows := smallTable(t)
+	m := methodFor(t, s, accountant.AddOrRemoveOne)
+	groups := someGroups(m.attributes)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		n := 1 + rng.IntN(5)
+		var some [][]any
+		keys := make([]string, n)
+		for range n {
+			some = append(some, rows[rng.IntN(len(rows))])
+		}
+		table, err := records.FromValues(s, some...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		person, err := records.GroupBy(table, keys, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []*histogram{m.columnCounter(), m.tableCounter(groups)} {
+			if err := c.Add(context.Background(), person); err != nil {
+				t.Fatal(err)
+			}
+			tables := []tableAt{{0, m.attributes[0].codes}}
+			if len(c.sums) == 1 {
+				tables = nil
+				for _, one := range m.candidates(domainOf(groups)) {
+					tables = append(tables, tableAt{one.first, one.cells})
+				}
+			}
+			for _, at := range tables {
+				total := totalOf(t, c.sums[0].Slice(at.first, at.first+at.cells))
+				if math.Abs(total-1) > 1e-2 {
+					t.Fatalf("a person of %d rows counts %v", n, total)
+				}
+			}
+		}
+	}
+}
+
+type tableAt struct{ first, cells int }
+
+func totalOf(t *testing.T, sum *mechanism.FixedSum) (total float64) {
+	t.Helper()
+	for _, v := range read(t, scaled{sum, 1e3}) { // noise of 1e-5
+		total += 1e3 * v
+	}
+	return total
+}

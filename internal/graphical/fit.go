@@ -1,0 +1,192 @@
+package graphical
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// A Measurement is a noisy marginal.
+type Measurement struct {
+	Attributes []int     // ascending
+	Values     []float64 // counts, the last attribute fastest
+	Std        float64   // of the noise of each
+	// Parts is how many numbers with that noise each value adds up; nil for one.
+	Parts []float64
+}
+
+// target is a measurement beside the factor that follows it.
+type target struct {
+	Measurement
+	factor int
+	law    []float64
+	weight float64 // total²/Std²
+}
+
+// Extended returns the model with a factor for every group of attributes that it has none for.
+func (m *Model) Extended(groups ...[]int) *Model {
+	factors := slices.Clone(m.Factors)
+	for _, g := range groups {
+		if !slices.ContainsFunc(factors, func(f Factor) bool { return slices.Equal(f.Attributes, g) }) {
+			factors = append(factors, Factor{g, make([]float64, int(m.Domain.Cells(g)))})
+		}
+	}
+	return NewModel(m.Domain, factors)
+}
+
+// Fit changes the model, which has a factor for every group that is measured, towards the
+// measurements of so many records, in at most so many passes over its tables. It begins where the
+// model is.
+//
+// The loss is ½Σ‖total·μ − values‖²/Std². A step of mirror descent subtracts a multiple of its
+// slope from the factors; with momentum, which starts anew whenever the loss grows, it needs far
+// fewer of them. How fast a cell is met goes by its probability, and the longest step by the
+// largest one: therefore the first quarter of the passes weighs each table by the inverse of its
+// largest cell, which meets fine tables as fast as coarse ones. Errors: ctx.Err().
+func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, passes int) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if err := m.newFitting(list, total, true).run(ctx, passes/4); err != nil {
+		return err
+	}
+	return m.newFitting(list, total, false).run(ctx, passes-passes/4)
+}
+
+func (m *Model) newFitting(list []Measurement, total float64, even bool) *fitting {
+	f := &fitting{m: m, total: total, best: math.Inf(1), least: math.Inf(1), last: math.Inf(1)}
+	heaviest := 0.0
+	for _, one := range list {
+		t := &target{Measurement: one, law: make([]float64, len(one.Values)),
+			weight: total / one.Std * (total / one.Std)}
+		t.factor = slices.IndexFunc(m.Factors, func(f Factor) bool {
+			return slices.Equal(f.Attributes, one.Attributes)
+		})
+		most := min(max(slices.Max(one.Values)/total, 1e-4), 1)
+		heaviest = max(heaviest, t.weight*most)
+		if even {
+			t.weight /= most
+			heaviest = max(heaviest, t.weight*most)
+		}
+		f.targets = append(f.targets, t)
+	}
+	f.step = 1 / heaviest
+	for _, factor := range m.Factors {
+		f.at = append(f.at, slices.Clone(factor.Theta))
+		f.before = append(f.before, slices.Clone(factor.Theta))
+		f.kept = append(f.kept, slices.Clone(factor.Theta))
+		f.slope = append(f.slope, make([]float64, len(factor.Theta)))
+	}
+	return f
+}
+
+// run makes so many passes, or fewer where they are of no use, and returns to the best.
+func (f *fitting) run(ctx context.Context, passes int) error {
+	for range passes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if f.next() {
+			break
+		}
+	}
+	f.back()
+	return nil
+}
+
+// fitting is a run of Fit.
+type fitting struct {
+	m       *Model
+	targets []*target
+	total   float64
+	step    float64
+	age     int     // steps since momentum started anew
+	last    float64 // loss
+	best    float64
+	least   float64 // loss since which progress counts
+	stale   int
+
+	at, before [][]float64 // factors after the last step, and after the one before
+	kept       [][]float64 // with the least loss so far
+	slope      [][]float64
+}
+
+// loss computes the loss at the model's laws, and the slopes.
+func (f *fitting) loss() float64 {
+	for _, s := range f.slope {
+		clear(s)
+	}
+	loss := 0.0
+	for _, t := range f.targets {
+		p := f.m.places[t.factor]
+		p.view.sum(t.law, f.m.nodes[p.node].law)
+		slope := f.slope[t.factor]
+		for k, p := range t.law {
+			far := p - t.Values[k]/f.total
+			weight := t.weight
+			if t.Parts != nil {
+				weight /= t.Parts[k]
+			}
+			slope[k] += weight * far
+			loss += weight * far * far / 2
+		}
+	}
+	return loss
+}
+
+// back returns to the least loss so far.
+func (f *fitting) back() {
+	for i := range f.kept {
+		copy(f.at[i], f.kept[i])
+		copy(f.before[i], f.kept[i])
+		copy(f.m.Factors[i].Theta, f.kept[i])
+	}
+	f.m.pass()
+}
+
+// patience is how many passes without a smaller loss end a fit, and progress how much smaller.
+const (
+	patience = 60
+	progress = 1e-4
+)
+
+// next makes one step, and reports whether more of them would be of no use.
+func (f *fitting) next() (done bool) {
+	loss := f.loss()
+	if f.stale++; loss < f.best {
+		if loss < f.least*(1-progress) {
+			f.least, f.stale = loss, 0
+		}
+		f.best = loss
+		for i := range f.kept {
+			copy(f.kept[i], f.m.Factors[i].Theta)
+		}
+		f.step *= 1.03
+	}
+	if f.stale > patience {
+		return true
+	}
+	if !(loss <= f.last) {
+		if f.age < 3 { // the step itself was too long
+			f.step /= 2
+			f.age, f.last = 0, math.Inf(1)
+			f.back()
+			return false
+		}
+		f.age = 0 // momentum went too far
+	}
+	f.last = loss
+	f.age++
+	momentum := float64(f.age-1) / float64(f.age+2)
+	for i := range f.at {
+		theta := f.m.Factors[i].Theta
+		f.at[i], f.before[i] = f.before[i], f.at[i]
+		for k, x := range theta {
+			x -= f.step * f.slope[i][k]
+			f.at[i][k] = x
+			theta[k] = x + momentum*(x-f.before[i][k])
+		}
+	}
+	f.m.pass()
+	return false
+}

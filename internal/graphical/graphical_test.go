@@ -1,0 +1,296 @@
+package graphical
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// joint is the model's law of all attributes, by its definition.
+func joint(m *Model) []float64 {
+	all := make([]int, len(m.Domain))
+	for a := range all {
+		all[a] = a
+	}
+	out := make([]float64, int(m.Domain.Cells(all)))
+	for _, f := range m.Factors {
+		m.Domain.newView(all, f.Attributes).add(out, f.Theta, 1)
+	}
+	top, total := slices.Max(out), 0.0
+	for i, x := range out {
+		out[i] = math.Exp(x - top)
+		total += out[i]
+	}
+	for i := range out {
+		out[i] /= total
+	}
+	return out
+}
+
+// random returns a model of five or six attributes with factors of up to three.
+func random(rng *rand.Rand) *Model {
+	d := make(Domain, 5+rng.IntN(2))
+	for a := range d {
+		d[a] = 1 + rng.IntN(4)
+	}
+	var factors []Factor
+	for range rng.IntN(7) {
+		group := rng.Perm(len(d))[:1+rng.IntN(3)]
+		slices.Sort(group)
+		f := Factor{group, make([]float64, int(d.Cells(group)))}
+		for i := range f.Theta {
+			f.Theta[i] = 3 * rng.NormFloat64()
+			if rng.IntN(10) == 0 {
+				f.Theta[i] = -2000 // far below what a float64 holds the exponential of
+			}
+		}
+		factors = append(factors, f)
+	}
+	return NewModel(d, factors)
+}
+
+func marginal(d Domain, law []float64, group []int) []float64 {
+	all := make([]int, len(d))
+	for a := range all {
+		all[a] = a
+	}
+	v := d.newView(all, group)
+	out := make([]float64, v.cells)
+	v.sum(out, law)
+	return out
+}
+
+func far(a, b []float64) float64 {
+	worst := 0.0
+	for i := range a {
+		worst = max(worst, math.Abs(a[i]-b[i]))
+	}
+	return worst
+}
+
+// TestBeliefsAreTheLaw: what passing messages gives is what summing over all cells gives.
+func TestBeliefsAreTheLaw(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 400 {
+		m := random(rng)
+		law := joint(m)
+		for _, c := range m.Tree.Cliques {
+			if d := far(m.Marginal(c.Attributes), marginal(m.Domain, law, c.Attributes)); d > 1e-8 {
+				t.Fatalf("clique %v of %v is off by %v", c, m.Tree, d)
+			}
+		}
+		a, value := rng.IntN(len(m.Domain)), 0
+		value = rng.IntN(m.Domain[a])
+		given, p := m.Given(a, func(v int) bool { return v == value })
+		if d := math.Abs(p - marginal(m.Domain, law, []int{a})[value]); d > 1e-8 {
+			t.Fatalf("the probability of a value is off by %v", d)
+		}
+		if p > 1e-6 && far(joint(given), bayes(m.Domain, law, a, value, p)) > 1e-6 {
+			t.Fatal("a conditioned model is not the law given the value")
+		}
+	}
+}
+
+func bayes(d Domain, law []float64, a, value int, p float64) []float64 {
+	all := make([]int, len(d))
+	for i := range all {
+		all[i] = i
+	}
+	out := make([]float64, len(law))
+	for _, cell := range d.newView(all, []int{a}).cellsOf()[value] {
+		out[cell] = law[cell] / p
+	}
+	return out
+}
+
+// TestTreesAreJunctionTrees: every group has a clique, and cliques that share an attribute are
+// joined by cliques that have it.
+func TestTreesAreJunctionTrees(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 1))
+	for range 300 {
+		m := random(rng)
+		for _, f := range m.Factors {
+			if m.Tree.Holder(m.Domain, f.Attributes) < 0 {
+				t.Fatalf("no clique of %v holds %v", m.Tree, f.Attributes)
+			}
+		}
+		for a := range m.Domain {
+			tops := 0
+			for _, c := range m.Tree.Cliques {
+				if slices.Contains(c.Attributes, a) && !slices.Contains(c.Shared, a) {
+					tops++
+				}
+			}
+			if tops != 1 {
+				t.Fatalf("attribute %d is in %d separate parts of %v", a, tops, m.Tree)
+			}
+		}
+	}
+}
+
+// TestFitsExactMarginals: of measurements without noise every one is met, and the total of cells is
+// what was predicted.
+func TestFitsExactMarginals(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	for range 20 {
+		truth := random(rng)
+		law := joint(truth)
+		m := NewModel(truth.Domain, nil)
+		var list []Measurement
+		for _, f := range truth.Factors {
+			values := marginal(truth.Domain, law, f.Attributes)
+			for i := range values {
+				values[i] *= 1000
+			}
+			list = append(list, Measurement{Attributes: f.Attributes, Values: values, Std: 1})
+			m = m.Extended(f.Attributes)
+		}
+		if err := m.Fit(t.Context(), list, 1000, 4000); err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range list {
+			if d := far(marginal(truth.Domain, joint(m), one.Attributes), marginal(truth.Domain, law,
+				one.Attributes)); d > 4e-3 {
+				t.Errorf("the marginal of %v is off by %v", one.Attributes, d)
+			}
+		}
+	}
+}
+
+// TestDrawsFollowTheLaw: the counts of each clique are within six deviations of independent draws,
+// and far closer where rows are stratified in one step. False alarms: below 1e-6 in all.
+func TestDrawsFollowTheLaw(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	const n = 20000
+	for range 30 {
+		m := random(rng)
+		rows := m.Drawer().Draw(rng, n)
+		for i, c := range m.Tree.Cliques {
+			counts := make([]float64, len(m.nodes[i].law))
+			for row := range n {
+				at := 0
+				for _, a := range c.Attributes {
+					at = at*m.Domain[a] + int(rows[a][row])
+				}
+				counts[at]++
+			}
+			for k, p := range m.nodes[i].law {
+				allowed := 6*math.Sqrt(n*p*(1-p)) + 6
+				if c.Parent < 0 {
+					allowed = 1 + 1e-6
+				}
+				if d := math.Abs(counts[k] - n*p); d > allowed {
+					t.Fatalf("a cell is drawn %v times, want %v", counts[k], n*p)
+				}
+			}
+		}
+	}
+}
+
+// TestRowsOfAGroupAreIndependent: attributes that are independent given nothing are so in draws,
+// which stratification must not change. χ² of 9 degrees of freedom: false alarm 1e-6 at 45.
+func TestRowsOfAGroupAreIndependent(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 1))
+	m := NewModel(Domain{4, 4}, nil)
+	const n = 16000
+	rows := m.Drawer().Draw(rng, n)
+	chi := 0.0
+	var counts [16]float64
+	for i := range n {
+		counts[4*rows[0][i]+rows[1][i]]++
+	}
+	for _, c := range counts {
+		chi += (c - n/16) * (c - n/16) / (n / 16)
+	}
+	if chi > 45 || chi == 0 {
+		t.Errorf("χ² of independent attributes: %v", chi)
+	}
+}
+
+func TestExponential(t *testing.T) {
+	for x := 0.0; x > -710; x -= 0.0137 {
+		if want := math.Exp(x); x > -700 && math.Abs(exp(x)/want-1) > 1e-9 || x < -701 && exp(x) != 0 {
+			t.Fatalf("exp(%v) = %v, want %v", x, exp(x), want)
+		}
+	}
+	if exp(math.NaN()) != 0 || exp(math.Inf(-1)) != 0 {
+		t.Error("what is no number is not 0")
+	}
+}
+
+// TestFitsFineTables: small cells of large tables beside a coarse attribute that is measured too.
+func TestFitsFineTables(t *testing.T) {
+	const size, total = 40, 20000.0
+	d := Domain{size, size, size, 2}
+	var list []Measurement
+	m := NewModel(d, nil)
+	for _, g := range [][]int{{0}, {1}, {2}, {3}, {0, 1}, {1, 2}, {2, 3}} {
+		values := make([]float64, int(d.Cells(g)))
+		for i := range values {
+			last := i % d[g[len(g)-1]]
+			p := 1.0
+			if len(g) == 2 && g[1] == 3 {
+				if p = normal(i / 2); (i/2 >= size/2) != (last == 1) {
+					p = 0
+				}
+			} else if len(g) == 2 {
+				first := i / size
+				p = 0
+				for k := range size { // mixed of shifted normals: marginals are not the same for all
+					p += normal(first) * math.Exp(-math.Pow(float64(last-first)*0.7, 2)/2) / size / float64(1+k*0)
+				}
+			}
+			values[i] = p
+		}
+		list = append(list, Measurement{Attributes: g, Values: values, Std: 2})
+		m = m.Extended(g)
+	}
+	// The tables are made consistent: each conditional law is kept, marginals follow from the first.
+	at := map[int][]float64{0: make([]float64, size)}
+	for i := range size {
+		at[0][i] = normal(i)
+	}
+	for k := 4; k < 7; k++ {
+		g := list[k].Attributes
+		b := d[g[1]]
+		at[g[1]] = make([]float64, b)
+		for i := range size {
+			row := list[k].Values[i*b : (i+1)*b]
+			sum := 0.0
+			for _, p := range row {
+				sum += p
+			}
+			for j := range row {
+				row[j] *= at[g[0]][i] / sum
+				at[g[1]][j] += row[j]
+			}
+		}
+	}
+	for a := range 4 {
+		copy(list[a].Values, at[a])
+	}
+	scale := 0.0
+	for _, p := range at[0] {
+		scale += p
+	}
+	for _, one := range list {
+		for i := range one.Values {
+			one.Values[i] *= total / scale
+		}
+	}
+	if err := m.Fit(t.Context(), list, total, 3000); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range list {
+		variation := 0.0
+		for i, p := range m.Marginal(one.Attributes) {
+			variation += math.Abs(p-one.Values[i]/total) / 2
+		}
+		if variation > 0.01 {
+			t.Errorf("the marginal of %v has a total variation of %.4f", one.Attributes, variation)
+		}
+	}
+}
+
+func normal(i int) float64 { return math.Exp(-math.Pow((float64(i)-19.5)/8, 2) / 2) }

@@ -1,0 +1,236 @@
+package graphical
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// A Factor is the logarithm of a function of some attributes.
+type Factor struct {
+	Attributes []int     // ascending
+	Theta      []float64 // the last attribute fastest
+}
+
+// A Model is a distribution: the normalised exponential of a sum of factors. Only [Model.Fit]
+// changes it.
+type Model struct {
+	Domain  Domain
+	Tree    Tree
+	Factors []Factor
+	places  []place // of the factors
+	nodes   []node
+}
+
+// place is the clique that holds a factor.
+type place struct {
+	node int
+	view view
+}
+
+// node is the table of one clique.
+type node struct {
+	work  []float64 // factors and messages
+	given []float64 // law of the clique given what it shares with its parent
+	law   []float64 // of the clique
+
+	up     view // to what is shared with the parent
+	parent view // of the parent's table to the same
+	top    []float64
+	total  []float64
+	shared []float64
+}
+
+// NewModel returns the distribution with the given factors, which become the model's own. Of their
+// numbers those that are not finite count as the nearest that is.
+func NewModel(d Domain, factors []Factor) *Model {
+	var groups [][]int
+	for _, f := range factors {
+		groups = append(groups, f.Attributes)
+		for i, x := range f.Theta {
+			if x != x {
+				x = 0
+			}
+			f.Theta[i] = min(max(x, lowest), -lowest)
+		}
+	}
+	t := NewTree(d, groups)
+	m := &Model{Domain: d, Tree: t, Factors: factors, nodes: make([]node, len(t.Cliques))}
+	for i, c := range t.Cliques {
+		cells := int(d.Cells(c.Attributes))
+		n := node{work: make([]float64, cells), given: make([]float64, cells),
+			law: make([]float64, cells), up: d.newView(c.Attributes, c.Shared)}
+		if c.Parent >= 0 {
+			n.parent = d.newView(t.Cliques[c.Parent].Attributes, c.Shared)
+		}
+		shared := n.up.cells
+		n.top, n.total, n.shared = make([]float64, shared), make([]float64, shared),
+			make([]float64, shared)
+		m.nodes[i] = n
+	}
+	for _, f := range factors {
+		i := t.Holder(d, f.Attributes)
+		m.places = append(m.places, place{i, d.newView(t.Cliques[i].Attributes, f.Attributes)})
+	}
+	m.pass()
+	return m
+}
+
+// pass sends beliefs to the root and back. A clique's message to its parent is the logarithm of
+// Σ exp(work); what is left is its law given what they share.
+func (m *Model) pass() {
+	for i := range m.nodes {
+		clear(m.nodes[i].work)
+	}
+	for i, p := range m.places {
+		p.view.add(m.nodes[p.node].work, m.Factors[i].Theta, 1)
+	}
+	for i := len(m.nodes) - 1; i >= 0; i-- {
+		n := &m.nodes[i]
+		n.up.top(n.top, n.work)
+		n.up.grow(n.given, n.work, n.top)
+		n.up.sum(n.total, n.given)
+		for s, total := range n.total {
+			n.top[s] += math.Log(total)
+			n.total[s] = 1 / total
+		}
+		n.up.scale(n.given, n.total)
+		if p := m.Tree.Cliques[i].Parent; p >= 0 {
+			n.parent.add(m.nodes[p].work, n.top, 1)
+		}
+	}
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		copy(n.law, n.given)
+		if p := m.Tree.Cliques[i].Parent; p >= 0 {
+			n.parent.sum(n.shared, m.nodes[p].law)
+			n.up.scale(n.law, n.shared)
+		}
+	}
+}
+
+// Marginal returns the law of attributes that one clique holds, nil for others.
+func (m *Model) Marginal(attributes []int) []float64 {
+	i := m.Tree.Holder(m.Domain, attributes)
+	if i < 0 {
+		return nil
+	}
+	v := m.Domain.newView(m.Tree.Cliques[i].Attributes, attributes)
+	out := make([]float64, v.cells)
+	v.sum(out, m.nodes[i].law)
+	return out
+}
+
+// Given returns the model given that an attribute has one of the values allowed, and the
+// probability of that.
+func (m *Model) Given(attribute int, allowed func(value int) bool) (*Model, float64) {
+	probability := 0.0
+	for v, p := range m.Marginal([]int{attribute}) {
+		if allowed(v) {
+			probability += p
+		}
+	}
+	ban := make([]float64, m.Domain[attribute])
+	for v := range ban {
+		if !allowed(v) {
+			ban[v] = lowest
+		}
+	}
+	return NewModel(m.Domain, append(slices.Clone(m.Factors), Factor{[]int{attribute}, ban})),
+		probability
+}
+
+// Drawer draws from a model. It is not safe for concurrent use.
+type Drawer struct {
+	model *Model
+	cells [][][]int32 // of a clique, by the values it shares with its parent
+	back  [][]int     // the strides of each clique's attributes
+	fresh [][]int     // the places of attributes that a clique does not share
+}
+
+// Drawer returns a new one.
+func (m *Model) Drawer() *Drawer {
+	d := &Drawer{model: m}
+	for i, c := range m.Tree.Cliques {
+		d.cells = append(d.cells, m.nodes[i].up.cellsOf())
+		strides, cells := make([]int, len(c.Attributes)), 1
+		var fresh []int
+		for k := len(c.Attributes) - 1; k >= 0; k-- {
+			strides[k] = cells
+			cells *= m.Domain[c.Attributes[k]]
+			if !slices.Contains(c.Shared, c.Attributes[k]) {
+				fresh = append(fresh, k)
+			}
+		}
+		d.back, d.fresh = append(d.back, strides), append(d.fresh, fresh)
+	}
+	return d
+}
+
+// Draw draws n rows, attribute by attribute: out[a][i] is the value of attribute a of row i. Every
+// row follows the model; rows are stratified, so that the counts of each clique's cells are
+// within one of what is expected wherever the law allows it.
+func (d *Drawer) Draw(rng *rand.Rand, n int) [][]uint16 {
+	m := d.model
+	out := make([][]uint16, len(m.Domain))
+	for a := range out {
+		out[a] = make([]uint16, n)
+	}
+	order, groups := make([]int32, n), make([]int32, n)
+	var picks []int32
+	for i, c := range m.Tree.Cliques {
+		cells := d.cells[i]
+		ends := make([]int, len(cells)+1)
+		for row := range n {
+			at := 0
+			for _, a := range c.Shared {
+				at = at*m.Domain[a] + int(out[a][row])
+			}
+			groups[row] = int32(at)
+			ends[at+1]++
+		}
+		for g := range cells {
+			ends[g+1] += ends[g]
+		}
+		next := slices.Clone(ends)
+		for row, g := range groups {
+			order[next[g]] = int32(row)
+			next[g]++
+		}
+		for g, list := range cells {
+			rows := order[ends[g]:ends[g+1]]
+			if len(rows) == 0 {
+				continue
+			}
+			picks = stratified(rng, m.nodes[i].given, list, len(rows), picks[:0])
+			rng.Shuffle(len(picks), func(a, b int) { picks[a], picks[b] = picks[b], picks[a] })
+			for k, row := range rows {
+				for _, f := range d.fresh[i] {
+					a := c.Attributes[f]
+					out[a][row] = uint16(int(picks[k]) / d.back[i][f] % m.Domain[a])
+				}
+			}
+		}
+	}
+	return out
+}
+
+// stratified appends n of the cells, each with its probability: one for every nth part of the
+// whole, at one random place in all of them.
+func stratified(rng *rand.Rand, p []float64, cells []int32, n int, picks []int32) []int32 {
+	u, total := rng.Float64(), 0.0
+	last := cells[0]
+	for _, cell := range cells {
+		if p[cell] > 0 {
+			last = cell
+		}
+		total += p[cell] * float64(n)
+		for float64(len(picks))+u < total && len(picks) < n {
+			picks = append(picks, cell)
+		}
+	}
+	for len(picks) < n { // what rounding has left
+		picks = append(picks, last)
+	}
+	return picks
+}

@@ -1,0 +1,223 @@
+package graphical
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// A Tree is a junction tree: cliques of attributes, parents before their children. Two cliques that
+// share attributes share them with all cliques between them.
+type Tree struct {
+	Cliques []Clique
+}
+
+// A Clique is one node of a tree.
+type Clique struct {
+	Attributes []int // ascending
+	Parent     int   // -1 for the root
+	Shared     []int // with the parent
+}
+
+// NewTree returns a tree in which every given group of attributes is within a clique, and every
+// attribute in some clique. Attributes are eliminated greedily: of those by the smallest table and
+// those by the fewest new edges, the order with fewer cells is taken.
+func NewTree(d Domain, groups [][]int) Tree {
+	cliques := eliminated(d, groups, false)
+	if other := eliminated(d, groups, true); cellsOf(d, other) < cellsOf(d, cliques) {
+		cliques = other
+	}
+	return joined(cliques)
+}
+
+// Cells returns the number of cells of all cliques of the tree that [NewTree] returns, without
+// making it.
+func Cells(d Domain, groups [][]int) float64 {
+	return min(cellsOf(d, eliminated(d, groups, false)), cellsOf(d, eliminated(d, groups, true)))
+}
+
+func cellsOf(d Domain, cliques [][]int) float64 {
+	total := 0.0
+	for _, c := range cliques {
+		total += d.Cells(c)
+	}
+	return total
+}
+
+// graph holds the neighbours of each attribute as bits.
+type graph struct {
+	words int
+	bits  []uint64 // words for each attribute
+}
+
+func newGraph(n int, groups [][]int) graph {
+	g := graph{words: (n + 63) / 64}
+	g.bits = make([]uint64, n*g.words)
+	for _, group := range groups {
+		for _, a := range group {
+			for _, b := range group {
+				if a != b {
+					g.of(a)[b/64] |= 1 << (b % 64)
+				}
+			}
+		}
+	}
+	return g
+}
+
+func (g graph) of(a int) []uint64 { return g.bits[a*g.words : (a+1)*g.words] }
+
+// each visits the neighbours of an attribute, ascending.
+func (g graph) each(a int, visit func(b int)) {
+	for w, word := range g.of(a) {
+		for ; word != 0; word &= word - 1 {
+			visit(64*w + bits.TrailingZeros64(word))
+		}
+	}
+}
+
+// remove joins the neighbours of an attribute and takes it out.
+func (g graph) remove(a int) {
+	own := g.of(a)
+	g.each(a, func(b int) {
+		to := g.of(b)
+		for w, word := range own {
+			to[w] |= word
+		}
+		to[b/64] &^= 1 << (b % 64)
+		to[a/64] &^= 1 << (a % 64)
+	})
+}
+
+// missing is the number of pairs of an attribute's neighbours without an edge.
+func (g graph) missing(a int) (pairs int) {
+	own := g.of(a)
+	g.each(a, func(b int) {
+		for w, word := range g.of(b) {
+			pairs += bits.OnesCount64(own[w] &^ word)
+		}
+		pairs-- // b is no neighbour of its own
+	})
+	return pairs / 2
+}
+
+// eliminated returns the maximal cliques of a triangulation. The price of an attribute is the
+// logarithm of its table's cells, or the number of edges that its neighbours lack.
+func eliminated(d Domain, groups [][]int, fill bool) (cliques [][]int) {
+	g := newGraph(len(d), groups)
+	logs := make([]float64, len(d))
+	for a, size := range d {
+		logs[a] = math.Log(float64(size))
+	}
+	price := func(a int) float64 {
+		cells := logs[a]
+		g.each(a, func(b int) { cells += logs[b] })
+		if fill {
+			return float64(g.missing(a)) + 1e-3*cells
+		}
+		return cells
+	}
+	prices := make([]float64, len(d))
+	left := make([]int, len(d))
+	for a := range d {
+		left[a], prices[a] = a, price(a)
+	}
+	stale := make([]bool, len(d))
+	for len(left) > 0 {
+		best := 0
+		for k, a := range left {
+			if stale[a] {
+				prices[a], stale[a] = price(a), false
+			}
+			if prices[a] < prices[left[best]]-1e-9 {
+				best = k
+			}
+		}
+		a := left[best]
+		left = slices.Delete(left, best, best+1)
+		clique := []int{a}
+		g.each(a, func(b int) { clique = append(clique, b) })
+		slices.Sort(clique)
+		if !slices.ContainsFunc(cliques, func(c []int) bool { return within(clique, c) }) {
+			cliques = append(cliques, clique)
+		}
+		g.remove(a)
+		g.each(a, func(b int) {
+			stale[b] = true
+			if fill {
+				g.each(b, func(c int) { stale[c] = true })
+			}
+		})
+	}
+	return cliques
+}
+
+// within reports whether an ascending list is part of another.
+func within(part, all []int) bool {
+	k := 0
+	for _, a := range all {
+		if k < len(part) && part[k] == a {
+			k++
+		}
+	}
+	return k == len(part)
+}
+
+func common(a, b []int) (out []int) {
+	for _, x := range a {
+		if _, found := slices.BinarySearch(b, x); found {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// joined makes a tree of cliques: a spanning tree of largest common parts, which is a junction tree
+// since the cliques are those of a triangulation.
+func joined(cliques [][]int) Tree {
+	slices.SortStableFunc(cliques, slices.Compare[[]int])
+	var t Tree
+	best, from := make([]int, len(cliques)), make([]int, len(cliques))
+	for i := range cliques {
+		best[i], from[i] = -1, -1
+	}
+	left := make([]int, len(cliques))
+	for i := range left {
+		left[i] = i
+	}
+	for len(left) > 0 {
+		k := 0
+		for j, i := range left {
+			if best[i] > best[left[k]] {
+				k = j
+			}
+		}
+		i := left[k]
+		left = slices.Delete(left, k, k+1)
+		c := Clique{Attributes: cliques[i], Parent: from[i]}
+		if from[i] >= 0 {
+			c.Shared = common(cliques[i], t.Cliques[from[i]].Attributes)
+		}
+		at := len(t.Cliques)
+		t.Cliques = append(t.Cliques, c)
+		for _, j := range left {
+			if n := len(common(cliques[j], cliques[i])); n > best[j] {
+				best[j], from[j] = n, at
+			}
+		}
+	}
+	return t
+}
+
+// Holder returns the smallest clique that holds some attributes, -1 for none.
+func (t Tree) Holder(d Domain, attributes []int) int {
+	best := -1
+	for i, c := range t.Cliques {
+		if within(attributes, c.Attributes) &&
+			(best < 0 || cmp.Less(d.Cells(c.Attributes), d.Cells(t.Cliques[best].Attributes))) {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,4 @@
+package mechanism
+
+// UtilityOf is a guess's utility.
+func UtilityOf(c Guess, change int) int64 { return c.utility(change) }

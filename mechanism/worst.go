@@ -1,0 +1,66 @@
+package mechanism
+
+import (
+	"math"
+	"math/bits"
+)
+
+// A Guess is a table of counts with public answers for them, for [Grant.Worst].
+type Guess struct {
+	Counts  *FixedSum
+	Answers []float64 // one for each count
+	// Weight, in (0, 1], multiplies the distance; it is rounded down to a multiple of 2^-16.
+	Weight float64
+	// Handicap is subtracted from the weighted distance, and rounded to a whole number.
+	Handicap float64
+}
+
+const (
+	guessWeight = 1 << 16 // steps of a weight
+	mostGuess   = 1 << 17 // counts
+	mostApart   = 1 << 45 // steps of the grid that a count may be from its answer
+)
+
+// Worst chooses one of several guesses with probability proportional to exp(ε·u/2), ε being the
+// event's and u the guess's utility: the sum of the distances of counts from answers, times the
+// weight, divided by change, minus the handicap, rounded down.
+//
+// Guarantee: that of Exponential, provided that the counts of every guess change by at most change
+// in total between neighbours: 1 where a record that counts once in each table comes or goes, 2
+// where it is replaced. The utility is computed in whole numbers: distances in steps of the sums'
+// grid, each of them limited to 2^45 steps, which moves none further than its count. A count that
+// wraps around would move further, so the grid must leave room for counts of 2^39.
+// Errors: those of Exponential; [ErrNotCovered] for another number of answers than of counts, more
+// than 2^17 of them, a weight outside (0, 1], a grid outside [FinestCounts] to 1, or a change other
+// than 1 and 2. Nothing has then been drawn.
+func (g *Grant) Worst(list []Guess, change int) (int, error) {
+	if change != 1 && change != 2 {
+		return 0, g.a.refuse("counts that change by %d between neighbours: want 1 or 2", change)
+	}
+	utilities := make([]int64, len(list))
+	for i, c := range list {
+		if !c.Counts.made() || len(c.Answers) != len(c.Counts.sum) || len(c.Answers) > mostGuess ||
+			!isPowerOfTwo(c.Counts.grid) || c.Counts.grid > 1 || c.Counts.grid < FinestCounts ||
+			!(c.Weight > 0 && c.Weight <= 1) || !(math.Abs(c.Handicap) <= 0x1p60) {
+			return 0, g.a.refuse("want an answer for each of at most 2^17 counts, on a grid from 2^-24 to " +
+				"1, and a weight in (0, 1]")
+		}
+		utilities[i] = c.utility(change)
+	}
+	return g.Exponential(utilities)
+}
+
+// utility is what the guess is wrong by.
+func (c Guess) utility(change int) int64 {
+	var apart uint64 // at most 2^62
+	for i, count := range c.Counts.sum {
+		d := float64(count) - min(max(math.Round(c.Answers[i]*c.Counts.inverse), -mostApart), mostApart)
+		if d == d { // an answer that is not a number says nothing, whatever the count
+			apart += uint64(min(math.Abs(d), mostApart))
+		}
+	}
+	hi, lo := bits.Mul64(apart, uint64(c.Weight*guessWeight))
+	per := uint64(change) * guessWeight * uint64(c.Counts.inverse)
+	whole, _ := bits.Div64(hi, lo, per)
+	return int64(whole) - int64(math.Round(c.Handicap))
+}

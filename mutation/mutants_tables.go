@@ -1,0 +1,60 @@
+package main
+
+// tableMutants are of the sensitivities, the noise and the choices of AIM and MST.
+func tableMutants() []mutant {
+	const in = "baselines"
+	sensitivities := at(in, "ColumnAndTableSensitivities")
+	replays := at(in, "NothingButReleasesOfTables")
+	worst := at("mechanism", "TestWorst")
+	return []mutant{
+		{Name: "baselines/columns count as one", In: in, Tests: sensitivities,
+			Old: "mechanism.HistogramSensitivity(m.Budget.Relation) * math.Sqrt(weights)",
+			New: "mechanism.HistogramSensitivity(m.Budget.Relation)",
+			Why: "a record moves one count of every column"},
+		{Name: "baselines/columns under replace-one", In: in, Tests: sensitivities,
+			Old: "noise * mechanism.HistogramSensitivity(m.Budget.Relation) * math.Sqrt(weights)",
+			New: "noise * math.Sqrt(weights)",
+			Why: "a replaced record moves two counts of every column"},
+		{Name: "baselines/the class's counts are free", In: in, Tests: sensitivities,
+			Old: "weights += 1 / (classNoise * classNoise)",
+			New: "weights += classNoise * classNoise",
+			Why: "its noise is half that of other columns, its effect four times theirs"},
+		{Name: "baselines/a measured table under replace-one", In: in, Tests: sensitivities,
+			Old: "m.unitNoise(noise) * mechanism.HistogramSensitivity(m.Budget.Relation)",
+			New: "m.unitNoise(noise)",
+			Why: "a replaced record moves two cells"},
+		{Name: "baselines/a choice under replace-one", In: in, Tests: sensitivities,
+			Old: "if m.Budget.Relation == accountant.ReplaceOne {\n\t\treturn 2\n",
+			New: "if m.Budget.Relation == accountant.ReplaceOne {\n\t\treturn 1\n",
+			Why: "a replaced record moves a table by 2 in total"},
+		{Name: "baselines/units of half the noise", In: in, Tests: replays,
+			Old: "Sum: f.counts.Slice(c.first, c.first+c.cells), Std: std, Out: out})",
+			New: "Sum: f.counts.Slice(c.first, c.first+c.cells), Std: std / 2, Out: out})",
+			Why: "half the noise that was priced"},
+		{Name: "baselines/choices at twice their ε", In: in, Tests: at(in, "TableStagesArePriced"),
+			Old: "return 2 / noise * math.Sqrt(choicesPart/float64(m.rounds))",
+			New: "return 4 / noise * math.Sqrt(choicesPart/float64(m.rounds))",
+			Why: "the shares of the budget are more than the whole; the calibration still keeps to it"},
+		{Name: "baselines/rows count twice in pairs", In: in, Tests: sensitivities,
+			Old: "counts[int(x)*size+int(second[i])] += shares[i]",
+			New: "counts[int(x)*size+int(second[i])] += 2 * shares[i]",
+			Why: "a record moves a cell by two"},
+		{Name: "baselines/every row of a person counts in tables", In: in,
+			Tests: at(in, "RowsOfPersonsCountOnce"),
+			Old:   "shares = append(shares, int64(weights.Of(lo+i)/records.ShareStep))",
+			New:   "shares = append(shares, int64(max(weights.Of(lo+i), 1)/records.ShareStep))",
+			Why:   "a person moves a cell by the number of rows"},
+		{Name: "mechanism/a guess moves by two", In: "mechanism", Tests: worst,
+			Old: "per := uint64(change) * guessWeight * uint64(c.Counts.inverse)",
+			New: "per := guessWeight * uint64(c.Counts.inverse)",
+			Why: "a replaced record moves a choice by more than it is priced for"},
+		{Name: "mechanism/a guess counts in steps of its grid", In: "mechanism", Tests: worst,
+			Old: "per := uint64(change) * guessWeight * uint64(c.Counts.inverse)",
+			New: "per := uint64(change) * guessWeight",
+			Why: "utilities move by as many as there are steps"},
+		{Name: "mechanism/weights above one", In: "mechanism", Tests: worst,
+			Old: "!(c.Weight > 0 && c.Weight <= 1) ||",
+			New: "!(c.Weight > 0) ||",
+			Why: "utilities move by the weight"},
+	}
+}
