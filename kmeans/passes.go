@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Pass is one reading of all records, for an iteration or for the norms: everything that its sums depend on beside the
-// records. All of it is public.
+// A Pass is one reading of all records, for an iteration or for the norms: everything that its sums
+// depend on beside the records. All of it is public.
 type Pass struct {
 	Config   Config              `json:"config"`
 	Relation accountant.Relation `json:"relation"`

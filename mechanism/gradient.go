@@ -15,7 +15,7 @@ type Gradient struct {
 	Units           []int32   // or in fixed point, as multiples of Unit, a power of two
 	Carry           []float64 // and the excess over 31 bits, in units too; nil for none
 	Unit            float64
-	Whole           *FixedSum // or in fixed point, on a grid of its own, for example of several processes
+	Whole           *FixedSum // or in fixed point on a grid of its own
 	Sensitivity     float64   // L2 sensitivity of Sum under the run's relation: see SumSensitivity
 	NoiseMultiplier float64   // of this release alone: noise standard deviation ÷ sensitivity
 	// Workers is the number of pieces into which the work is divided, at least one. It affects

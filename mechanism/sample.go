@@ -36,8 +36,8 @@ func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []u
 }
 
 // NextSample returns the Poisson sample of the rows [0,n) that the next grant's PoissonSample will
-// return, so that these rows can be read before the step begins. The list is valid until then. It is
-// nil where no grant is left or the event has no Poisson sample.
+// return, so that these rows can be read before the step begins. The list is valid until then. It
+// is nil where no grant is left or the event has no Poisson sample.
 //
 // Guarantee: the sample is private, and may be shown to what reads the records alone. Nothing else
 // depends on the call: samples and keys are the same bits without it, and each sample is handed out

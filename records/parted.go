@@ -326,7 +326,8 @@ func (t *partedRows) partOf(row, before int) int {
 	return sort.SearchInts(t.ends, row+1)
 }
 
-// readRow reads a row of a part to row k of a batch, and reports whether its reader has returned it.
+// readRow reads a row of a part to row k of a batch, and reports whether its reader has returned
+// it.
 func (t *partedRows) readRow(b *device.Batch, k, row, part int, raw []byte) bool {
 	p := &t.parts[part]
 	if part > 0 {

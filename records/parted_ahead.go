@@ -19,7 +19,8 @@ type Ahead interface {
 
 // WithReaders returns the table with the number of rows that ReadAhead reads at a time. Many suit
 // parts in a store that answers slowly. With 0, as [NewPartedTable] makes it, ReadAhead does
-// nothing, which is right for files of this machine: to copy rows once more costs more than reading.
+// nothing, which is right for files of this machine: to copy rows once more costs more than
+// reading.
 //
 // Errors: *[param.Error] for a negative number or more than 4096.
 func (t *PartedTable) WithReaders(n int) (*PartedTable, error) {
@@ -51,8 +52,8 @@ type aheadRows struct {
 	whole  atomic.Bool // all of it has been read, or tried
 }
 
-// ReadAhead begins to read rows. While rows are still being read that an earlier call named, it does
-// nothing, so that memory is bounded by two lists of rows.
+// ReadAhead begins to read rows. While rows are still being read that an earlier call named, it
+// does nothing, so that memory is bounded by two lists of rows.
 func (t *PartedTable) ReadAhead(rows []int32) {
 	if t == nil || t.partedRef == nil || t.readers == 0 || len(rows) == 0 {
 		return

@@ -27,9 +27,9 @@ type Carrier interface {
 	Carry(ctx context.Context, tasks [][]byte, take func(result []byte) error) error
 }
 
-// WithCarrier has the clipped gradients of every step summed by workers, in so many pieces, in place
-// of this process, which draws the sample, adds the noise and moves the parameters. It reads no
-// record, so that of its data the number of records and the schema matter. Messages are sealed
+// WithCarrier has the clipped gradients of every step summed by workers, in so many pieces, in
+// place of this process, which draws the sample, adds the noise and moves the parameters. It reads
+// no record, so that of its data the number of records and the schema matter. Messages are sealed
 // under the key, which workers have too; the length of a task tells how many records of the sample
 // are in its piece, so that those who may not see the records may not watch messages either.
 //
@@ -75,7 +75,7 @@ func (t *Trainer) divisible(path string) error {
 	default:
 		return param.New(path, fmt.Sprintf("%T", t.cfg.Clip), "a fixed ClipNorm or Normalize")
 	}
-	if t.exact == nil {
+	if t.exact == nil { // sums in floating point depend on their order
 		return param.New(path, "a network on a device with memory of its own", "one on device.CPU")
 	}
 	if _, ok := t.net.(models.Stepper); ok {

@@ -55,7 +55,8 @@ func NewWorker(cfg Config, net models.Network, data records.Data, k mechanism.Ke
 	if err != nil {
 		return nil, err
 	}
-	if t.of.persons, _ = records.AsPersons(data); t.of.persons != nil {
+	if p, ok := records.AsPersons(data); ok {
+		t.of.persons = p
 		if err := t.takePersons("sgd.NewWorker.data"); err != nil {
 			return nil, err
 		}

@@ -1,7 +1,7 @@
 // Package workers has the gradient sums of private training computed by processes, on this machine
 // or others: the driver draws each step's sample, worker processes read its records and add up
-// their clipped gradients in fixed point, and the driver combines these sums exactly, adds the noise
-// once and moves the parameters.
+// their clipped gradients in fixed point, and the driver combines these sums exactly, adds the
+// noise once and moves the parameters.
 //
 //	Pool     the driver's side: an sgd.Carrier
 //	Serve    a worker process's side, around an sgd.Worker

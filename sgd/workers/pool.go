@@ -50,6 +50,8 @@ func New(o Options) (*Pool, error) {
 }
 
 // Close ends the workers.
+//
+// Errors: those of closing the connections.
 func (p *Pool) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

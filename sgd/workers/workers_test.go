@@ -210,8 +210,8 @@ func (d deadly) Write(b []byte) (int, error) {
 	return d.ReadWriteCloser.Write(b)
 }
 
-// TestKilledWorkers: worker processes are killed at random moments of many steps. The run goes on in
-// others, and parameters, steps and the ledger's lines are those of one process.
+// TestKilledWorkers: worker processes are killed at random moments of many steps. The run goes on
+// in others, and parameters, steps and the ledger's lines are those of one process.
 func TestKilledWorkers(t *testing.T) {
 	data, c := people(120), config(15)
 	want := alone(t, c, data)
@@ -245,7 +245,8 @@ func TestKilledWorkers(t *testing.T) {
 // carrier carries tasks out by one worker, as a test says.
 type carrier func(do func([]byte) []byte, tasks [][]byte, take func([]byte) error) error
 
-func (c carrier) with(t testing.TB, k mechanism.Key, cfg sgd.Config, data records.Data) sgd.Carrier {
+func (c carrier) with(t testing.TB, k mechanism.Key, cfg sgd.Config,
+	data records.Data) sgd.Carrier {
 	w, err := sgd.NewWorker(cfg, network(), data, k)
 	if err != nil {
 		t.Fatal(err)

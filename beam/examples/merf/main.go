@@ -91,8 +91,8 @@ func run(ctx context.Context) error {
 	return release(ctx, plan, e, folder)
 }
 
-// release trains a generator against the embedding, which costs no privacy, and draws from it. It is
-// what beam.MERF does in one call.
+// release trains a generator against the embedding, which costs no privacy, and draws from it. It
+// is what beam.MERF does in one call.
 func release(ctx context.Context, plan *merf.Plan, e *merf.Embedding, folder string) error {
 	start := time.Now()
 	g, err := plan.Refit(ctx, e)
