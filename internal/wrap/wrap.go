@@ -9,9 +9,10 @@ import (
 // Columns is the width of the library's texts.
 const Columns = 100
 
-// Lines breaks every line of a text that is longer than Columns, at blanks. The rest of a line that
-// begins with head, after blanks, is indented to where head ends; the rest of any other is indented
-// by four columns more than the line. A word that is longer than a line stays whole.
+// Lines breaks every line of a text that is longer than Columns, at blanks, but at none beside an
+// equals sign. The rest of a line that begins with head, after blanks, is indented to where head
+// ends; the rest of any other is indented by four columns more than the line. A word that is longer
+// than a line stays whole.
 func Lines(text, head string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -52,7 +53,7 @@ func hung(line, hang string) string {
 func lastBlank(line string, indent int) int {
 	last, columns := -1, 0
 	for i, r := range line {
-		if r == ' ' && i > indent && strings.TrimSpace(line[:i]) != "" {
+		if r == ' ' && i > indent && strings.TrimSpace(line[:i]) != "" && !equates(line, i) {
 			if columns > Columns && last >= 0 {
 				break
 			}
@@ -64,6 +65,11 @@ func lastBlank(line string, indent int) int {
 		columns++
 	}
 	return last
+}
+
+// equates reports whether the blank at i is beside an equals sign, as in "ε = 1".
+func equates(line string, i int) bool {
+	return strings.HasPrefix(line[i+1:], "= ") || strings.HasSuffix(line[:i], " =")
 }
 
 // Words breaks a text at blanks into lines of at most width columns.

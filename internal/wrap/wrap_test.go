@@ -18,6 +18,7 @@ func TestLines(t *testing.T) {
 		{"  - " + long + "\nnext", "- ", "  - " + strings.TrimRight(strings.Repeat(word+" ", 9), " ") +
 			"\n    " + word + " " + word + " " + word + "\nnext"},
 		{strings.Repeat("x", 120), "", strings.Repeat("x", 120)},
+		{strings.Repeat("x", 90) + " then ε = 2, δ", "", strings.Repeat("x", 90) + " then\n    ε = 2, δ"},
 		{strings.Repeat("x", 120) + " y", "", strings.Repeat("x", 120) + "\n    y"},
 	} {
 		got := Lines(c.text, c.head)
