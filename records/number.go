@@ -24,8 +24,9 @@ type spelling struct {
 }
 
 // parseNumber is the number that a text spells in decimal, with or without an exponent, or
-// unreadable for a text that spells none. One too large for a float64 is infinite. Neither case
-// makes an error, as strconv does: a packed file of such texts would take many times its size.
+// unreadable for a text that spells none. One too large for a float64 is infinite, and "nan" is a
+// missing value. None of these cases makes an error, as strconv does: a packed file of such texts
+// would take many times its size.
 func parseNumber(text string) float64 { return numberOf([]byte(text), 64) }
 
 func number64(text []byte) float64 { return numberOf(text, 64) }
@@ -33,6 +34,9 @@ func number64(text []byte) float64 { return numberOf(text, 64) }
 func number32(text []byte) float32 { return float32(numberOf(text, 32)) }
 
 func numberOf(text []byte, bits int) float64 {
+	if len(text) == len("nan") && strings.EqualFold(string(text), "nan") {
+		return math.NaN() // a missing value
+	}
 	s, ok := spell(text)
 	if !ok {
 		return unreadable

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log"
 	"math/rand/v2"
@@ -13,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/demo"
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 	"github.com/seed7ba64551/privgen/evaluate/tabular"
+	"github.com/seed7ba64551/privgen/internal/examples/program"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -35,15 +35,20 @@ var shapes = map[string]demo.TableSource{
 	"wide": {Records: 30_000, Numbers: 60, Classes: 2, Seed: 8},
 }
 
-func main() {
-	shape := flag.String("shape", "adult-like", "a made-up table, in place of files")
-	schema := flag.String("schema", "", "schema of files")
-	train := flag.String("train", "", "comma-separated values without a header")
-	test := flag.String("test", "", "others to test on; a fifth of the training rows if empty")
-	system := flag.String("system", "aim", "aim, mst, merf, or real for the rows themselves")
-	epsilon := flag.Float64("epsilon", 1, "of every run")
-	runs := flag.Int("runs", 1, "runs, of seeds 0, 1 and so on")
-	flag.Parse()
+func main() { program.Main("marginals", run) }
+
+func run(ctx context.Context, args []string) error {
+	flags := program.NewFlags("marginals")
+	shape := flags.String("shape", "adult-like", "a made-up table, in place of files")
+	schema := flags.String("schema", "", "schema of files")
+	train := flags.String("train", "", "comma-separated values without a header")
+	test := flags.String("test", "", "others to test on; a fifth of the training rows if empty")
+	system := flags.String("system", "aim", "aim, mst, merf, or real for the rows themselves")
+	epsilon := flags.Float64("epsilon", 1, "of every run")
+	runs := flags.Int("runs", 1, "runs, of seeds 0, 1 and so on")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
 	rows, held := made(*shape)
 	if *train != "" {
 		rows, held = read(*schema, *train, *test)
@@ -54,7 +59,7 @@ func main() {
 		switch *system {
 		case "real":
 			judge(rows, held, rows)
-			return
+			return nil
 		case "merf":
 			p = must(privgen.MERF(s, b).Nominal(n).Seed(seed).Plan())
 		case "mst":
@@ -62,9 +67,10 @@ func main() {
 		default:
 			p = must(privgen.AIM(s, b).Nominal(n).Seed(seed).Plan())
 		}
-		gen := must(p.Fit(context.Background(), rows))
-		judge(rows, held, must(gen.Sample(context.Background(), n, privgen.Seed(seed))))
+		gen := must(p.Fit(ctx, rows))
+		judge(rows, held, must(gen.Sample(ctx, n, privgen.Seed(seed))))
 	}
+	return nil
 }
 
 // made makes training rows and 8,000 others of the same distribution.
