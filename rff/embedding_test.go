@@ -318,7 +318,8 @@ func TestEmbeddingMistakes(t *testing.T) {
 		{rff.Join{Parts: []rff.Part{{Share: 1, Kernel: rff.Hermite{}}}}, mixed, "rff.Hermite.Bandwidth"},
 		{rff.Hermite{}, mixed, "rff.Hermite.Bandwidth"},
 		{rff.Hermite{Order: 4, Bandwidth: 1, Subset: 4}, mixed, "rff.Hermite.Subset"},
-		{rff.Hermite{Order: 1000, Bandwidth: 1, Products: 1 << 40}, mixed, "rff.Hermite.Order"},
+		{rff.Hermite{Order: 1000, Bandwidth: 1, Products: 1 << 16}, mixed, "rff.Hermite.Order"},
+		{rff.Hermite{Order: 1, Bandwidth: 1, Products: 1<<16 + 1}, mixed, "rff.Hermite.Products"},
 	} {
 		e, err := c.kernel.Embedding(c.layout, 1)
 		var typed *param.Error

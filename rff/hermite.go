@@ -23,8 +23,8 @@ type Hermite struct {
 	Order     int     `json:"order"`     // features of a coordinate: degrees 0 to Order−1
 	Bandwidth float64 `json:"bandwidth"` // ℓ of exp(−(x−y)²/(2ℓ²)), for coordinates in [0,1]
 	// Products is the number of random subsets whose products are features as
-	// well; Subset their size, 2 or 3 (0 is 2); ProductOrder how many degrees of
-	// each coordinate are multiplied (0 is Order).
+	// well, at most 65,536; Subset their size, 2 or 3 (0 is 2); ProductOrder how
+	// many degrees of each coordinate are multiplied (0 is Order).
 	Products     int `json:"products,omitempty"`
 	Subset       int `json:"subset,omitempty"`
 	ProductOrder int `json:"product_order,omitempty"`
@@ -96,6 +96,9 @@ draw:
 const (
 	maxHermite = 1 << 10 // degrees: beyond, the recurrence starts from less than float64 holds
 	minMehler  = 0.02    // ℓ: below, thousands of degrees would be needed
+
+	// A kernel is read from files, and a product takes a third of a kilobyte of its own.
+	maxProducts = 1 << 16
 )
 
 func (c Hermite) validate(in int) error {
@@ -109,7 +112,8 @@ func (c Hermite) validate(in int) error {
 		c.Order <= maxHermite, "Order", c.Order, fmt.Sprintf("from 1 to %d", maxHermite))
 	add(c.Bandwidth >= minMehler &&
 		c.Bandwidth <= 1e6, "Bandwidth", c.Bandwidth, fmt.Sprintf("a number in [%v, 1e6]", minMehler))
-	add(c.Products >= 0, "Products", c.Products, "0 or more")
+	add(c.Products >= 0 && c.Products <= maxProducts, "Products", c.Products,
+		fmt.Sprintf("from 0 to %d", maxProducts))
 	add(c.Subset == 2 || c.Subset == 3, "Subset", c.Subset, "2 or 3")
 	add(c.Products == 0 ||
 		c.Subset <= in, "Subset", c.Subset, fmt.Sprintf("at most the %d coordinates", in))

@@ -128,7 +128,7 @@ func TestPasswordsStaySecret(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	b, err := PostgreSQL("postgres://me:hunter2@db.example:5433/ledgers")
-	if err != nil || b.place != "PostgreSQL db.example:5433/ledgers" {
+	if err != nil || b.place != `the PostgreSQL database "ledgers"` {
 		t.Errorf("%v: %v", b, err)
 	}
 }
