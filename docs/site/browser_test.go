@@ -107,7 +107,7 @@ func TestSiteInABrowser(t *testing.T) {
 	path := browser(t)
 	folder, _ := built(t)
 	light := look(t, path, folder, "noise multiplier", 1280, false)
-	dark := look(t, path, folder, "Sums of grad", 400, true)
+	dark := look(t, path, folder, "Sums of gradients", 400, true)
 	nothing := look(t, path, folder, "xylophone", 1280, false)
 	for _, s := range []seen{light, dark} {
 		if s.Width > s.View {
