@@ -34,35 +34,41 @@ func Lines(text, head string) string {
 	return b.String()
 }
 
-// hung breaks one line and begins the others with hang.
+// hung breaks one line and begins the others with hang. It reads every byte a few times at most,
+// however long the line is: texts of files that others wrote are wrapped, too.
 func hung(line, hang string) string {
-	var out []string
-	for utf8.RuneCountInString(line) > Columns {
-		at := lastBlank(line, len(hang))
-		if at < 0 {
-			break
+	var b strings.Builder
+	start := ""
+	for {
+		at := breakAt(line, Columns-utf8.RuneCountInString(start))
+		b.WriteString(start)
+		rest := ""
+		if at >= 0 {
+			line, rest = line[:at], strings.TrimLeft(line[at:], " ")
 		}
-		out = append(out, strings.TrimRight(line[:at], " "))
-		line = hang + strings.TrimLeft(line[at:], " ")
+		if b.WriteString(line); rest == "" {
+			return b.String()
+		}
+		b.WriteByte('\n')
+		line, start = rest, hang
 	}
-	return strings.Join(append(out, line), "\n")
 }
 
-// lastBlank is the last blank after the first indent bytes that leaves a line of at most Columns
-// before it, or else the first blank there is, or -1.
-func lastBlank(line string, indent int) int {
-	last, columns := -1, 0
+// breakAt is the last blank that leaves at most columns before it, or else the first blank there
+// is, or -1 for a line that fits or has none. Blanks that begin the line do not count.
+func breakAt(line string, columns int) int {
+	last, seen, words := -1, 0, false
 	for i, r := range line {
-		if r == ' ' && i > indent && strings.TrimSpace(line[:i]) != "" && !equates(line, i) {
-			if columns > Columns && last >= 0 {
-				break
-			}
+		if r == ' ' && words && !equates(line, i) && (seen <= columns || last < 0) {
 			last = i
-			if columns > Columns {
-				break
-			}
 		}
-		columns++
+		if words = words || r != ' '; seen >= columns && last >= 0 {
+			return last
+		}
+		seen++
+	}
+	if seen <= columns {
+		return -1
 	}
 	return last
 }

@@ -36,6 +36,17 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestALongLineCostsItsLength: a line of a file that others wrote is not copied for every break.
+func TestALongLineCostsItsLength(t *testing.T) {
+	long := strings.Repeat("word ", 1<<17)
+	if n := testing.AllocsPerRun(3, func() { Lines(long, "") }); n > 200 {
+		t.Errorf("%v allocations", n)
+	}
+	if got := Lines(strings.Repeat("x", 101)+"  ", ""); got != strings.Repeat("x", 101) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestWords(t *testing.T) {
 	if got := Words(" a bb  ccc d", 4); !slices.Equal(got, []string{"a bb", "ccc", "d"}) {
 		t.Errorf("%q", got)
