@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -237,11 +238,29 @@ func newTablePlan(m tableMethod) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("baselines: noise of %s: %w", m.system, err)
 	}
+	if err := m.drawable(noise); err != nil {
+		return nil, err
+	}
 	p, err := synth.NewProgram(m.system, m.Schema, m.Budget, m.stages(noise), tableWork{m, noise})
 	if err != nil {
 		return nil, err
 	}
 	return &Plan{p}, nil
+}
+
+// drawable refuses noise that cannot be drawn on the grids of the counts: a fit would fail after its
+// budget is spent. A checkpoint's shares of a release have up to three times its noise.
+func (m tableMethod) drawable(noise float64) error {
+	const least, most = 1, 1 << 43 // steps of a grid; a release takes 1 to 2^45
+	others, class := m.columnStd(m.columnNoise(noise))
+	gridOthers, gridClass := m.columnGrids()
+	fits := func(std, grid float64) bool { return std >= least*grid && std <= most*grid }
+	ok := fits(others, gridOthers) && fits(class, gridClass) &&
+		(m.rounds == 0 || fits(m.unitStd(noise), tableGrid(1)))
+	var k param.Checker
+	k.OK(ok, "baselines."+strings.ToUpper(m.system)+".Budget", m.Budget.String(),
+		"an ε with which the noise of a count is from 2^-20 to 2^23 records")
+	return k.Err()
 }
 
 // TakesPersons says that rows count for their share of a person.

@@ -93,13 +93,19 @@ func (m tableMethod) columnSizes() (others, class int) {
 	return others, class
 }
 
+// columnGrids are those of the two sums.
+func (m tableMethod) columnGrids() (others, class float64) {
+	std, classStd := m.columnStd(1)
+	return tableGrid(std), tableGrid(classStd)
+}
+
 // columnCounter counts the codes of every attribute: private numbers.
 func (m tableMethod) columnCounter() *histogram {
-	std, classStd := m.columnStd(1)
+	grid, classGrid := m.columnGrids()
 	others, class := m.columnSizes()
-	sums := []*mechanism.FixedSum{mechanism.NewFixedSum(others, tableGrid(std))}
+	sums := []*mechanism.FixedSum{mechanism.NewFixedSum(others, grid)}
 	if class > 0 {
-		sums = append(sums, mechanism.NewFixedSum(class, tableGrid(classStd)))
+		sums = append(sums, mechanism.NewFixedSum(class, classGrid))
 	}
 	c := m.newHistogram(sums...)
 	c.cells = func(codes [][]uint16, shares []int64, counts []int64) {

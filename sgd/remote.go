@@ -35,8 +35,9 @@ type Carrier interface {
 //
 // Guarantee: as without. A record of the sample is in one piece, every piece counts once however
 // often it is carried out, and noise is drawn when all pieces have come; parameters are the same
-// bits. All workers must hold the same records and compute alike, which they compare (see
-// [NewWorker]): which worker sums a record depends on other records.
+// bits. It rests on workers that hold the same records in the same order and compute alike, since
+// which worker sums a record depends on other records: a record that has another number in another
+// worker's data may be in two pieces. [NewWorker] tells what of this is compared and what is not.
 // Errors: New returns *param.Error for a clipping policy other than a fixed norm or Normalize, for
 // networks with state of a step (models.Stepper, models.FixedFinisher), for WithPrivateLoss, and
 // for networks on a device.

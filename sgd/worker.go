@@ -35,9 +35,14 @@ type worker struct {
 // Format writes "[private]" for every verb.
 func (w *Worker) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
-// NewWorker returns a worker for trainers of the same configuration, with a network of the same
-// kind, whose parameters come with every task, and the same records. Tasks of trainers with other
-// ones, or on a machine that computes differently, are refused.
+// NewWorker returns a worker for trainers of the same configuration, with an equal network, whose
+// parameters come with every task, and the same records in the same order. Tasks of trainers with
+// another configuration, schema or number of records, a network of another type or with parameters
+// of other shapes, or on a machine that computes differently, are refused.
+//
+// What records hold, their order, and settings of a network beside its parameters, such as its
+// activations, are not compared, because the trainer need not have read a record: the caller is
+// responsible for them.
 //
 // Errors: those of New and of WithCarrier.
 func NewWorker(cfg Config, net models.Network, data records.Data, k mechanism.Key,

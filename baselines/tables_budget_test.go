@@ -1,0 +1,53 @@
+package baselines_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// TestPlansThatCannotBeDrawnAreRefused: a plan is refused whose noise does not fit the grid of the
+// counts, in the first release or in a later one, and every other can be fitted, in shares too.
+func TestPlansThatCannotBeDrawnAreRefused(t *testing.T) {
+	s, err := records.NewSchema(records.Flag("a", "x", "y"), records.Flag("b", "x", "y"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := records.FromValues(s, []any{"x", "y"}, []any{"y", "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, fitted := 0, 0
+	for _, epsilon := range []float64{1e-12, 1e-7, 5e-7, 1e-6, 2e-6, 3e-6, 5e-6, 1e-5, 1, 1e13, 1e14, 1e15} {
+		b := accountant.Budget{Epsilon: epsilon, Delta: 1e-12}
+		for _, rounds := range []int{1, 60} {
+			p, err := baselines.AIM{Tables: baselines.Tables{Schema: s, Budget: b}, Rounds: rounds}.Plan()
+			if err != nil {
+				var bad *param.Error
+				if !errors.As(err, &bad) || bad.Path != "baselines.AIM.Budget" {
+					t.Errorf("ε = %v, %d rounds: %v", epsilon, rounds, err)
+				}
+				refused++
+				continue
+			}
+			kept := filepath.Join(t.TempDir(), "kept")
+			for _, opts := range [][]synth.Option{nil, {synth.Checkpoint(kept)}} {
+				_, err := p.FitOn(context.Background(), accountant.NewLedger(b), data, opts...)
+				if err != nil {
+					t.Errorf("ε = %v, %d rounds: planned, then %v", epsilon, rounds, err)
+				}
+			}
+			fitted++
+		}
+	}
+	if refused < 4 || fitted < 4 {
+		t.Errorf("%d refused and %d fitted", refused, fitted)
+	}
+}
