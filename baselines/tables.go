@@ -248,15 +248,15 @@ func newTablePlan(m tableMethod) (*Plan, error) {
 	return &Plan{p}, nil
 }
 
-// drawable refuses noise that cannot be drawn on the grids of the counts: a fit would fail after its
-// budget is spent. A checkpoint's shares of a release have up to three times its noise.
+// drawable refuses noise that cannot be drawn on the grids of the counts: a fit would fail after
+// its budget is spent. A checkpoint's shares of a release have up to three times its noise.
 func (m tableMethod) drawable(noise float64) error {
-	const least, most = 1, 1 << 43 // steps of a grid; a release takes 1 to 2^45
+	const inShares, whole = 1 << 43, 1<<45 - 1<<20 // steps of a grid; a release takes 1 to 2^45
 	others, class := m.columnStd(m.columnNoise(noise))
 	gridOthers, gridClass := m.columnGrids()
-	fits := func(std, grid float64) bool { return std >= least*grid && std <= most*grid }
-	ok := fits(others, gridOthers) && fits(class, gridClass) &&
-		(m.rounds == 0 || fits(m.unitStd(noise), tableGrid(1)))
+	fits := func(std, grid, most float64) bool { return std >= grid && std <= most*grid }
+	ok := fits(others, gridOthers, inShares) && fits(class, gridClass, inShares) &&
+		(m.rounds == 0 || fits(m.unitStd(noise), tableGrid(1), whole))
 	var k param.Checker
 	k.OK(ok, "baselines."+strings.ToUpper(m.system)+".Budget", m.Budget.String(),
 		"an ε with which the noise of a count is from 2^-20 to 2^23 records")

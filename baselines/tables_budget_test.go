@@ -25,10 +25,11 @@ func TestPlansThatCannotBeDrawnAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused, fitted := 0, 0
-	for _, epsilon := range []float64{1e-12, 1e-7, 5e-7, 1e-6, 2e-6, 3e-6, 5e-6, 1e-5, 1, 1e13, 1e14, 1e15} {
+	for _, epsilon := range []float64{1e-12, 1e-7, 2e-6, 3e-6, 1e-5, 1, 1e12, 1e15} {
 		b := accountant.Budget{Epsilon: epsilon, Delta: 1e-12}
 		for _, rounds := range []int{1, 60} {
-			p, err := baselines.AIM{Tables: baselines.Tables{Schema: s, Budget: b}, Rounds: rounds}.Plan()
+			c := baselines.AIM{Tables: baselines.Tables{Schema: s, Budget: b}, Rounds: rounds}
+			p, err := c.Plan()
 			if err != nil {
 				var bad *param.Error
 				if !errors.As(err, &bad) || bad.Path != "baselines.AIM.Budget" {
