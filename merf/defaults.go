@@ -21,7 +21,7 @@ const (
 	leastFeatures = 200
 	mostSeconds   = 300 // of training
 	imageFeatures = 4000
-	imageSeconds  = 270 // of training generators of images, which get better all the while
+	imageSeconds  = 240 // of training generators of images, which get better all the while
 	imageSteps    = 10_000
 	imageNetworks = 6    // which together are better than one that is trained as long as all
 	imageSubset   = 1000 // features that a step compares
@@ -145,7 +145,7 @@ const denseCost = 0.4
 
 // convolutionCost is what a pixel costs the default generator of images, of the operations that
 // defaults.CostOf counts.
-const convolutionCost = 750
+const convolutionCost = 635
 
 // featureOperations are those of one record's features.
 func (c Config) featureOperations() (operations, dim float64) {
@@ -155,9 +155,15 @@ func (c Config) featureOperations() (operations, dim float64) {
 	}
 	dim = float64(e.Dim())
 	in := float64(c.Schema.Dim())
-	switch c.Kernel.(type) {
+	switch k := c.Kernel.(type) {
 	case rff.Pairs:
 		return 2 * dim, dim
+	case rff.Patches:
+		seen := 0.0 // of the image by a feature, on average
+		for _, side := range k.Windows {
+			seen += min(side*side, 1) / float64(len(k.Windows))
+		}
+		in *= seen
 	}
 	return dim * (denseCost*in + 20), dim // a product of matrices, then cosines and sines
 }
@@ -177,7 +183,8 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 	if _, ok := g.Architecture.(models.ConvDecoder); ok {
 		network = convolutionCost * float64(c.Schema.Dim())
 	}
-	return float64(g.Generators) * float64(g.Batch) * (2*features + 3.5*network)
+	// features once, and their derivative: of three products of matrices two are left
+	return float64(g.Generators) * float64(g.Batch) * (4.0/3*features + 3.5*network)
 }
 
 // cost predicts the run's time and memory.
