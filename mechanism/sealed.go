@@ -85,9 +85,9 @@ func (Key) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText writes "[private]".
 func (Key) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// ErrSealed is returned for bytes that do not hold the sums they are said to hold: sealed under
-// another key or about something else, changed, or cut short.
-var ErrSealed = errors.New("mechanism: not the sums that were sealed under this key")
+// ErrSealed is returned for bytes that do not hold what they are said to hold: sealed under another
+// key or about something else, changed, or cut short.
+var ErrSealed = errors.New("mechanism: not what was sealed under this key")
 
 // saltSize bytes of salt and a nonce of 96 bits are drawn for each call of Seal, and the salt makes
 // a key of its own: many more sums may be sealed than the 2³² that one key of GCM allows.
@@ -111,13 +111,7 @@ func (k Key) Seal(about []byte, sums ...*FixedSum) ([]byte, error) {
 		}
 	}
 	defer clear(plain)
-	out := make([]byte, saltSize, saltSize+len(plain)+64)
-	_, _ = rand.Read(out) // never fails
-	gcm, err := k.cipher(out, sealedSums)
-	if err != nil {
-		return nil, err
-	}
-	return gcm.Seal(out, nil, plain, about), nil
+	return k.seal(sealedSums, about, plain)
 }
 
 // SealBytes encrypts a message between processes that may see the records, such as which of them a
@@ -129,13 +123,17 @@ func (k Key) SealBytes(about, message []byte) ([]byte, error) {
 	if _, err := k.plain(nil); err != nil {
 		return nil, err
 	}
-	out := make([]byte, saltSize, saltSize+len(message)+64)
+	return k.seal(sealedBytes, about, message)
+}
+
+func (k Key) seal(use string, about, plain []byte) ([]byte, error) {
+	out := make([]byte, saltSize, saltSize+len(plain)+64)
 	_, _ = rand.Read(out) // never fails
-	gcm, err := k.cipher(out, sealedBytes)
+	gcm, err := k.cipher(out, use)
 	if err != nil {
 		return nil, err
 	}
-	return gcm.Seal(out, nil, message, about), nil
+	return gcm.Seal(out, nil, plain, about), nil
 }
 
 // OpenBytes returns the message that SealBytes has sealed.
@@ -145,18 +143,23 @@ func (k Key) OpenBytes(about, sealed []byte) ([]byte, error) {
 	if _, err := k.plain(nil); err != nil {
 		return nil, err
 	}
+	return k.open(sealedBytes, nil, about, sealed)
+}
+
+// open decrypts into room where that is large enough.
+func (k Key) open(use string, room, about, sealed []byte) ([]byte, error) {
 	if len(sealed) < saltSize {
 		return nil, ErrSealed
 	}
-	gcm, err := k.cipher(sealed[:saltSize], sealedBytes)
+	gcm, err := k.cipher(sealed[:saltSize], use)
 	if err != nil {
 		return nil, err
 	}
-	message, err := gcm.Open(nil, nil, sealed[saltSize:], about)
+	plain, err := gcm.Open(room, nil, sealed[saltSize:], about)
 	if err != nil {
 		return nil, ErrSealed
 	}
-	return message, nil
+	return plain, nil
 }
 
 // What a key made of the pipeline's key is for.
@@ -199,21 +202,14 @@ func (k Key) Open(about, sealed []byte, sums ...*FixedSum) error {
 	if err != nil {
 		return err
 	}
-	if len(sealed) < saltSize {
-		return ErrSealed
-	}
-	gcm, err := k.cipher(sealed[:saltSize], sealedSums)
+	plain, err := k.open(sealedSums, room, about, sealed)
 	if err != nil {
 		return err
 	}
-	if len(sealed) != saltSize+gcm.Overhead()+cap(room) {
-		return ErrSealed
-	}
-	plain, err := gcm.Open(room, nil, sealed[saltSize:], about)
-	if err != nil {
-		return ErrSealed
-	}
 	defer clear(plain)
+	if len(plain) != cap(room) {
+		return ErrSealed
+	}
 	rest := plain
 	for _, s := range sums {
 		for i := range s.sum {

@@ -38,7 +38,7 @@
 //	others        rff.Rule
 //	features      (s/16k)², from 200 to the least of 10,000 (images: 4,000) and 50 a coordinate
 //	networks      one; images: six, whose steps compare 1,000 features
-//	steps         2,000, or what is done in 5 minutes; images: what all networks do in 4½,
+//	steps         2,000, or what is done in 5 minutes; images: what all networks do in 4,
 //	              from 2,000 to 10,000 each
 //
 // docs/defaults.md derives the numbers.

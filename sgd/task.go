@@ -55,6 +55,7 @@ func (t task) seal(k mechanism.Key) ([]byte, error) {
 	for _, key := range t.Keys {
 		out = binary.LittleEndian.AppendUint64(out, key)
 	}
+	defer clear(out)
 	return k.SealBytes([]byte(taskAbout), out)
 }
 
@@ -64,6 +65,7 @@ func openTask(k mechanism.Key, sealed []byte) (t task, err error) {
 	if err != nil {
 		return t, err
 	}
+	defer clear(text)
 	var head taskHead
 	if len(text) < 4 || uint64(binary.LittleEndian.Uint32(text)) > uint64(len(text)-4) {
 		return t, mechanism.ErrSealed
