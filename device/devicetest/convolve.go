@@ -14,21 +14,19 @@ func testConvolver(t *testing.T, b device.Backend) {
 		t.Skip("no device.Convolver")
 	}
 	x := newBench(t, b, 21)
-	for range 150 {
+	for range 100 {
 		w := device.Window{Image: x.image(), Size: 1 + x.r.IntN(5), Stride: 1 + x.r.IntN(3),
 			Pad: x.r.IntN(4)}
-		x.convolve(c, w, 1+x.r.IntN(40), x.size(12), x.r.IntN(2) == 0)
+		x.convolve(c, w, 1+x.r.IntN(40), x.size(9), x.r.IntN(2) == 0)
 	}
-	for _, transposed := range []bool{false, true} {
-		for _, w := range []device.Window{
-			{Image: device.Image{Height: 28, Width: 28, Channels: 1}, Size: 5, Stride: 1, Pad: 2},
-			{Image: device.Image{Height: 14, Width: 15, Channels: 8}, Size: 5, Stride: 1, Pad: 2},
-			{Image: device.Image{Height: 15, Width: 14, Channels: 16}, Size: 4, Stride: 2, Pad: 1},
-			{Image: device.Image{Height: 7, Width: 9, Channels: 5}, Size: 3, Stride: 3, Pad: 0},
-		} {
-			x.convolve(c, w, 8, 3, transposed)
-			x.convolve(c, w, 33, 10, transposed)
-		}
+	for _, w := range []device.Window{
+		{Image: device.Image{Height: 28, Width: 28, Channels: 1}, Size: 5, Stride: 1, Pad: 2},
+		{Image: device.Image{Height: 9, Width: 10, Channels: 8}, Size: 5, Stride: 1, Pad: 2},
+		{Image: device.Image{Height: 11, Width: 8, Channels: 16}, Size: 4, Stride: 2, Pad: 1},
+		{Image: device.Image{Height: 7, Width: 9, Channels: 5}, Size: 3, Stride: 3, Pad: 0},
+	} {
+		x.convolve(c, w, 8, 2, false)
+		x.convolve(c, w, 21, 1, true)
 	}
 }
 
