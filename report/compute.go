@@ -87,7 +87,8 @@ func Released(ctx context.Context, in Input, s Settings) (*Report, error) {
 func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 	err := s.Validate()
 	if in.Synthetic == nil && in.Generator == nil {
-		err = errors.Join(err, param.New("report.Input.Synthetic", nil, "synthetic records, or a generator to draw them from"))
+		err = errors.Join(err, param.New("report.Input.Synthetic", nil,
+			"synthetic records, or a generator to draw them from"))
 	}
 	if err != nil {
 		return nil, err
@@ -103,7 +104,8 @@ func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 		}
 	}
 	if m.in.Synthetic.Len() < 2 {
-		return nil, param.New("report.Input.Synthetic", m.in.Synthetic.Len(), "at least 2 synthetic records")
+		return nil, param.New("report.Input.Synthetic", m.in.Synthetic.Len(),
+			"at least 2 synthetic records")
 	}
 	coordinates := m.schema().Dim()
 	if m.schema().Sparse() {

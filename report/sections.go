@@ -113,7 +113,7 @@ type ClassifierRow struct {
 type Scores struct {
 	Accuracy Number `json:"accuracy"`
 	MacroF1  Number `json:"macro_f1"`
-	ROC      Number `json:"roc_auc"` // by scores; for several classes the mean of each against the rest
+	ROC      Number `json:"roc_auc"` // by scores; the mean of each class against the rest
 }
 
 // Ceiling is the distance of two independent releases of the same records. Scores better than it

@@ -18,7 +18,8 @@ func check(layers []models.Layer) error {
 		path := fmt.Sprintf("onnx.Network.Layers[%d]", i)
 		c.OK(l.In > 0 && l.Out > 0, path, fmt.Sprintf("%d to %d numbers", l.In, l.Out),
 			"positive widths")
-		c.OK(i == 0 || l.In == layers[i-1].Out, path+".In", l.In, "the size of the previous layer's output")
+		c.OK(i == 0 || l.In == layers[i-1].Out, path+".In", l.In,
+			"the size of the previous layer's output")
 		_, known := functions[l.Func]
 		c.OK(known || l.Func == device.Identity, path+".Func", int(l.Func), "a known function")
 		c.OK(fits(l), path, l.Kind.String(), "a known kind with parameters and sizes that match it")

@@ -190,7 +190,8 @@ func (r *reader) scan(rows *sql.Rows) (l accountant.JournalLine, there bool, err
 // trimmed, a snapshot.
 func (r *reader) first(l accountant.JournalLine) error {
 	if l.Line == r.after.Line && l.Hash != r.after.Hash {
-		return fmt.Errorf("%w: line %d differs from the one seen before", accountant.ErrRolledBack, l.Line)
+		return fmt.Errorf("%w: line %d differs from the one seen before", accountant.ErrRolledBack,
+			l.Line)
 	}
 	if l.Line != r.after.Line && !l.Snapshot {
 		return fmt.Errorf("%w: line %d is missing", accountant.ErrDamaged, r.after.Line)

@@ -17,7 +17,7 @@ import (
 // Training is ordinary: no clipping, no noise, no ledger.
 type NeuralNetwork struct {
 	Hidden       []int   // widths of the hidden layers; none for logistic regression
-	Epochs       int     // passes over the records; 0 for 10, or more if they make fewer than 2000 steps
+	Epochs       int     // passes over the records; 0 for 10, more if that is under 2000 steps
 	Batch        int     // records per step; 0 for 100
 	LearningRate float64 // learning rate of Adam, which falls to 0 during training; 0 for 0.005
 	Seed         uint64  // seed of the initial weights and of the order of records
