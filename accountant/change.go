@@ -18,7 +18,7 @@ type change struct {
 	Snapshot   *snapshot `json:"snapshot,omitempty"`
 	Time       time.Time `json:"time"` // by the caller's clock; never decreases
 	ApprovedBy []string  `json:"approved_by,omitempty"`
-	At         []partOf  `json:"at,omitempty"` // path to the child that changes; empty for the outermost
+	At         []partOf  `json:"at,omitempty"` // path to the child ledger; empty for the outermost
 
 	Open        *opening           `json:"open,omitempty"`
 	Reserve     *changeReserve     `json:"reserve,omitempty"`

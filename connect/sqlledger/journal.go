@@ -53,7 +53,7 @@ func (j *journal) Append(ctx context.Context, after accountant.Position,
 		return j.insert(ctx, tx, head, lines)
 	})
 	if err == nil {
-		err = j.db.check() // a write to a file that was removed is not durable
+		err = j.db.check() // what was written to a removed file is not durable
 	}
 	return failed(err)
 }
