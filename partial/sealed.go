@@ -61,7 +61,14 @@ func (a *Partial) Seal(k mechanism.Key, s Shard) ([]byte, error) {
 
 // named makes the records so far those of a shard.
 func (a *state) named(name string) error {
+	if c, ok := a.counter.(Sharded); ok && !a.closed && name != "" {
+		if err := c.End(); err != nil {
+			return err
+		}
+	}
 	switch {
+	case a.begun != "" && name != "" && name != a.begun:
+		return param.New("partial.Shard.Name", name, "the name that Begin was given")
 	case name == "" && (a.unnamed || len(a.shards) == 0):
 		return param.New("partial.Shard.Name", name, "the name of the shard that was added up")
 	case name == "":
