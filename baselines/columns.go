@@ -90,8 +90,9 @@ func (a attribute) code(places []int32, values []float32, label int32) int {
 	return min(int(math.Round(x*float64(last))), last)
 }
 
-// write encodes a code; a number is drawn uniformly within its cell.
-func (a attribute) write(row *records.Nonzeros, code int, rng *rand.Rand) {
+// write encodes a code; a number is drawn uniformly within its cell, or within the parts of it that
+// are in spans.
+func (a attribute) write(row *records.Nonzeros, code int, spans []records.Span, rng *rand.Rand) {
 	if a.block.OneHot {
 		row.Append(a.block.Offset+code, 1)
 		return
@@ -106,7 +107,7 @@ func (a attribute) write(row *records.Nonzeros, code int, rng *rand.Rand) {
 	}
 	switch {
 	case a.cells > 0 && code > 0 && code < last:
-		row.Append(a.block.Offset, float32((float64(code-1)+rng.Float64())/float64(a.cells)))
+		row.Append(a.block.Offset, a.draw(code, spans, rng))
 	case code == last:
 		row.Append(a.block.Offset, 1)
 	case code > 0:

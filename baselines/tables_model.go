@@ -21,6 +21,7 @@ type tableModel struct {
 
 	codes   [][][]int // of each attribute and group
 	choices [][]network.Choice
+	spans   [][]records.Span // that numbers are drawn from; nil for all
 }
 
 func newTableModel(s records.Schema, attributes []attribute, groups []grouping,
@@ -29,6 +30,7 @@ func newTableModel(s records.Schema, attributes []attribute, groups []grouping,
 	for _, g := range groups {
 		codes, choices := g.members()
 		t.codes, t.choices = append(t.codes, codes), append(t.choices, choices)
+		t.spans = append(t.spans, nil)
 	}
 	return t
 }
@@ -69,7 +71,7 @@ func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
 					labels = append(labels, int32(code))
 					continue
 				}
-				a.write(&rows, code, rng)
+				a.write(&rows, code, t.spans[j], rng)
 			}
 			rows.End()
 			at++
