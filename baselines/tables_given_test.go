@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -73,7 +74,16 @@ func TestConditionsAreMetExactly(t *testing.T) {
 		{records.Within("amount", 50, 500), records.Only("pain", "some", "bad"),
 			records.Within("age", 20, 60).OrMissing(), records.Only("class", "u", "v")},
 	}
-	for name, plan := range tablePlans(t, data.Schema(), budget) {
+	tables := baselines.Tables{Schema: data.Schema(), Budget: budget, Bins: 4}
+	aim, err := baselines.AIM{Tables: tables, Rounds: 2, Order: 2}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mst, err := baselines.MST{Tables: tables}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, plan := range map[string]*baselines.Plan{"aim": aim, "mst": mst} {
 		g, err := plan.Fit(t.Context(), data)
 		if err != nil {
 			t.Fatal(err)
