@@ -18,7 +18,8 @@ type listed struct {
 	values []float32
 }
 
-func (l listed) AppendRow(_ []int32, _ []float32, places []int32, values []float32) ([]int32, []float32) {
+func (l listed) AppendRow(_ []int32, _ []float32, places []int32, values []float32) ([]int32,
+	[]float32) {
 	return append(places, l.places...), append(values, l.values...)
 }
 

@@ -75,8 +75,8 @@ func spread(z *records.Nonzeros, i, dim int) []float32 {
 func TestNonzerosOfAnyNumbersDecode(t *testing.T) {
 	s := visits(t)
 	rng := rand.New(rand.NewPCG(12, 1))
-	odd := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), -1, 0, 0, 0.5, 1,
-		2}
+	odd := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), -1, 0, 0,
+		0.5, 1, 2}
 	for range 200 {
 		flat := make([]float32, s.Dim())
 		var z records.Nonzeros
@@ -98,10 +98,11 @@ func TestNonzerosOfAnyNumbersDecode(t *testing.T) {
 func TestNonzerosRefuse(t *testing.T) {
 	s := must(records.NewSchema(records.Numeric("x", 0, 1), records.Flag("y", "n", "y")))(t)
 	for name, z := range map[string]*records.Nonzeros{
-		"nothing":      nil,
-		"no end":       {Rows: 1, Offsets: []int{0}},
-		"no values":    {Rows: 1, Offsets: []int{0, 1}, Places: []int32{0}},
-		"not risen":    {Rows: 1, Offsets: []int{0, 2}, Places: []int32{1, 1}, Values: []float32{1, 1}},
+		"nothing":   nil,
+		"no end":    {Rows: 1, Offsets: []int{0}},
+		"no values": {Rows: 1, Offsets: []int{0, 1}, Places: []int32{0}},
+		"not risen": {Rows: 1, Offsets: []int{0, 2}, Places: []int32{1, 1},
+			Values: []float32{1, 1}},
 		"too far":      {Rows: 1, Offsets: []int{0, 1}, Places: []int32{2}, Values: []float32{1}},
 		"below":        {Rows: 1, Offsets: []int{0, 1}, Places: []int32{-1}, Values: []float32{1}},
 		"beyond":       {Rows: 1, Offsets: []int{0, 5}, Places: []int32{1}, Values: []float32{1}},
