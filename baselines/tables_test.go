@@ -139,7 +139,7 @@ func TestTablesWithHardlyAnyNoise(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 100, Delta: 1e-5}
 	tables := baselines.Tables{Schema: data.Schema(), Budget: budget, Nominal: 20_000}
 	for name, plan := range map[string]func() (*baselines.Plan, error){
-		"aim": baselines.AIM{Tables: tables, Rounds: 18}.Plan,
+		"aim": baselines.AIM{Tables: tables, Rounds: 12, Order: 2}.Plan,
 		"mst": baselines.MST{Tables: tables}.Plan} {
 		p, err := plan()
 		if err != nil {
