@@ -93,9 +93,9 @@ type method interface {
 var configNames = map[string]string{nameIndependent: "Independent", nameTree: "Tree",
 	nameMWEM: "MWEM"}
 
-// releasable says whether Gaussian noise can be drawn for counts of records or of persons: a release
-// takes 1 to 2^45 steps of the grid, and a checkpoint's shares of it have up to three times the
-// noise.
+// releasable says whether Gaussian noise can be drawn for counts of records or of persons: a
+// release takes 1 to 2^45 steps of the grid, and a checkpoint's shares of it have up to three times
+// the noise.
 func releasable(s records.Schema, std float64) bool {
 	grid := mechanism.CountGrid(std, s.RowsPerPerson() > 0)
 	return std >= grid && std <= 0x1p43*grid
