@@ -20,8 +20,8 @@ func (c GANChain) first() (Plan, error)      { return synth.PlanOf(c.Plan()) }
 func (c SequenceChain) first() (Plan, error) { return synth.PlanOf(c.Plan()) }
 
 // After runs another system first, on the same ledger, whose synthetic records are the public
-// records of the GAN: it warms up on them, or takes clip norms from them. The chain's budget is that
-// of both; the GAN gets what the first one's budget leaves.
+// records of the GAN: it warms up on them, or takes clip norms from them. The chain's budget is
+// that of both; the GAN gets what the first one's budget leaves.
 //
 //	plan, err := privgen.GAN(schema, budget).Nominal(60_000).
 //		After(privgen.MERF(schema, most).Nominal(60_000)).
@@ -69,8 +69,8 @@ func (c SequenceChain) Seed(seed uint64) SequenceChain {
 	return c
 }
 
-// Plan validates both chains, finds the second one's budget and prices all stages together. It reads
-// no records.
+// Plan validates both chains, finds the second one's budget and prices all stages together. It
+// reads no records.
 //
 // Errors: those of both chains; *param.Error where they do not fit together;
 // accountant.ErrBudgetExceeded if the first one leaves too little.

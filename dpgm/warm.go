@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// StageWarm is the stage of training on an earlier system's records in reports of progress. It costs
-// nothing.
+// StageWarm is the stage of training on an earlier system's records in reports of progress. It
+// costs nothing.
 const StageWarm = "warm start"
 
 const (

@@ -19,8 +19,8 @@
 // computed the second learns nothing.
 //
 // Guarantee: all stages of both systems are reserved on the ledger in one transaction before the
-// first draw, and composed at the sequence's δ. The second system depends on the records through its
-// own releases and through the first system's generator, which is released, alone: adaptive
+// first draw, and composed at the sequence's δ. The second system depends on the records through
+// its own releases and through the first system's generator, which is released, alone: adaptive
 // composition covers that. Under replace-one every event is that of its own plan under
 // replace-one; plans of another relation are refused.
 //

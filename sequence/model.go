@@ -17,8 +17,8 @@ type Model struct {
 	systems [2]string
 }
 
-// Stage returns the generator of one system of a sequence, 0 for the first and 1 for the second. Its
-// guarantee is that of the whole sequence.
+// Stage returns the generator of one system of a sequence, 0 for the first and 1 for the second.
+// Its guarantee is that of the whole sequence.
 //
 // Errors: *param.Error for a generator of another system, and for another number.
 func Stage(g *synth.Generator, i int) (*synth.Generator, error) {

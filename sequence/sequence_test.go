@@ -184,9 +184,9 @@ func TestPrivateRecordsAsSyntheticOnes(t *testing.T) {
 	}
 }
 
-// TestBothStagesArePaidForTogether: the ledger and the guarantee name the stages of both systems, at
-// the price of both, under either relation; so does a ledger that can pay for one alone, which is
-// left as it was.
+// TestBothStagesArePaidForTogether: the ledger and the guarantee name the stages of both systems,
+// at their price together, under either relation; a ledger that can pay for one alone is left as it
+// was.
 func TestBothStagesArePaidForTogether(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		p := mustPlan(t, r, embedding, adversary)
@@ -249,14 +249,15 @@ func TestRefusals(t *testing.T) {
 		return synth.PlanOf(p, err)
 	})
 	for name, c := range map[string]sequence.Config{
-		"no first":         {Budget: b, Then: gans},
-		"no second":        {Budget: b, First: add},
-		"a nil plan":       {Budget: b, First: (*gan.Plan)(nil), Then: gans},
-		"another schema":   {Budget: b, First: plan(labelled, b.Relation, embedding), Then: gans},
-		"too few":          {Budget: b, First: add, Then: gans, Records: -1},
-		"too many":         {Budget: b, First: add, Then: gans, Records: 1 << 30},
-		"no labels":        {Budget: b, First: dpgms, Then: plan(labelled, b.Relation, adversary)},
-		"another relation": {Budget: b, First: plan(numbers, accountant.ReplaceOne, embedding), Then: gans},
+		"no first":       {Budget: b, Then: gans},
+		"no second":      {Budget: b, First: add},
+		"a nil plan":     {Budget: b, First: (*gan.Plan)(nil), Then: gans},
+		"another schema": {Budget: b, First: plan(labelled, b.Relation, embedding), Then: gans},
+		"too few":        {Budget: b, First: add, Then: gans, Records: -1},
+		"too many":       {Budget: b, First: add, Then: gans, Records: 1 << 30},
+		"no labels":      {Budget: b, First: dpgms, Then: plan(labelled, b.Relation, adversary)},
+		"another relation": {Budget: b, Then: gans,
+			First: plan(numbers, accountant.ReplaceOne, embedding)},
 		"another one, second": {Budget: b, First: add,
 			Then: plan(numbers, accountant.ReplaceOne, adversary)},
 	} {
@@ -287,8 +288,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestStopsBetween: a run that is stopped in the second system draws nothing of the first again, and
-// goes on with the second one's state, which is kept while the first one's generator is made again.
+// TestStopsBetween: a run that is stopped in the second system draws nothing of the first again,
+// and goes on with the second one's state, which is kept while the first one's generator is made
+// again.
 func TestStopsBetween(t *testing.T) {
 	p := mustPlan(t, accountant.AddOrRemoveOne, embedding, adversary)
 	data := table(t, numbers, 40)

@@ -2,8 +2,8 @@ package synth
 
 import "github.com/seed7ba64551/privgen/device"
 
-// Wrapped is a model that stands for another one, clusters included. Systems that release the models
-// of other systems embed it.
+// Wrapped is a model that stands for another one, clusters included. Systems that release the
+// models of other systems embed it.
 type Wrapped struct{ Model }
 
 // Clusters returns the number of the model's clusters, 1 where it has none.

@@ -71,7 +71,8 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 		if err != nil {
 			return nil, err
 		}
-		out := &Model{Wrapped: synth.Wrapped{Model: m}, candidate: j.Candidate, system: j.System, score: math.Inf(-1)}
+		out := &Model{Wrapped: synth.Wrapped{Model: m}, candidate: j.Candidate, system: j.System,
+			score: math.Inf(-1)}
 		if j.Score != nil {
 			out.score = *j.Score
 		}
