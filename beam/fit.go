@@ -29,8 +29,8 @@ func reader[P any](j Job, w Work, s records.Schema) func(context.Context, P) (*p
 //
 // Guarantee: that of the plan for the records of all shards: see synth.FitPasses. The ledger, which
 // may be that of a store, has the same lines as for the same records in memory.
-// Errors: those of the plan's FitOn; *param.Error for a job that makes no sense, before anything is
-// reserved; the runner's, where what was reserved stays so.
+// Errors: those of the plan's FitOn; *param.Error for an invalid job, before anything is reserved;
+// those of the runner, after which the reservation remains.
 func Fit(ctx context.Context, j Job, p synth.PassPlan, ledger *accountant.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	if p == nil {
@@ -53,14 +53,13 @@ func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 	return Fit(ctx, j, p, ledger, opts...)
 }
 
-// Mix is [Fit] of a plan of mix whose samples are Poisson's. Records are counted in a first pass,
-// together with the mean records where the plan has these; every later pass makes the sums of as
-// many mixtures as 64 MiB hold. Which records a mixture holds is decided by their positions, under
-// a key that travels sealed and is drawn for each pass.
+// Mix is [Fit] of a plan of mix with Poisson samples. The first pass counts the records, and adds up
+// the mean records if the plan releases these. Every later pass makes the sums of as many mixtures
+// as fit into 64 MiB. A record's position decides which of them it is in, under a key that is drawn
+// for the pass and travels sealed.
 //
-// A source must yield the same records in the same order in every pass.
-//
-// Guarantee and Errors: those of [Fit]; *param.Error for a shard whose number of records changes.
+// Guarantee: that of [Fit]. Errors: those of [Fit]; *param.Error for a shard whose number of records
+// changes between passes, before noise of the later pass is drawn.
 func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *accountant.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return Fit(ctx, j, p, ledger, opts...)
@@ -95,7 +94,7 @@ func Marginals(ctx context.Context, j Job, s records.Schema, b accountant.Budget
 }
 
 // KMeans clusters records in the space of a feature map, or of their own coordinates where that is
-// nil: one pipeline an iteration, of which the centres are a side input.
+// nil: one pipeline for each iteration, whose side input is the centres.
 //
 // Guarantee and Errors: those of kmeans.FitPasses and [Fit].
 func KMeans(ctx context.Context, j Job, c kmeans.Config, features *rff.Map, s records.Schema,

@@ -34,8 +34,8 @@ type Job struct {
 
 	// Key seals sums; see ProvideKeys for processes other than this one.
 	Key mechanism.Key
-	// Folder is a path that workers write and this process reads, of any of Beam's file systems that
-	// the program imports. What is written there is sealed.
+	// Folder is a path that workers write to and this process reads from, on any of Beam's file
+	// systems that the program imports. What is written there is sealed.
 	Folder string
 	Runner string // one of Beam's; "" for Prism in this process
 	// Groups is the number of groups in which sums are merged first; 0 for the root of the number of
@@ -43,8 +43,8 @@ type Job struct {
 	Groups int
 	// Workers is the number of goroutines that add up one shard; 0 for all cores of its machine.
 	Workers int
-	// Attempts is how often a pipeline is started before its failure is returned; 0 for 1. Until noise
-	// is drawn, another attempt costs nothing.
+	// Attempts is how many times a pipeline is started before its error is returned; 0 for 1. Another
+	// attempt costs nothing, since noise is drawn after the pipeline has ended.
 	Attempts int
 }
 
