@@ -89,6 +89,7 @@ var policy = map[string][]string{
 		"mix", "models", "records", "records/images", "rff", "sgd", "synth"},
 	"internal/enum":              {},
 	"internal/wrap":              {},
+	"internal/tabletest":         {"records"}, // for tests alone
 	"mechanism/internal/sampler": {"internal/entropy"},
 	"evaluate/classify": {"records", "device", "models", "evaluate/internal/notprivate",
 		"evaluate/internal/parallel", "evaluate/internal/recordset", "evaluate/internal/settings"},

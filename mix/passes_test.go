@@ -356,3 +356,40 @@ func TestPassesThatCannotBe(t *testing.T) {
 		t.Errorf("records without samples: %v", err)
 	}
 }
+
+// TestPassesResume from a checkpoint after a pass has failed: no mixture is lost, since grants are
+// taken after the sums have come, and none is drawn twice.
+func TestPassesResume(t *testing.T) {
+	defer mix.PassesOf(2000)()
+	s := records.Image(2, 3).WithLabels("a", "b")
+	c := fixed(variants(s, accountant.AddOrRemoveOne, 50)["poisson by class"], 600)
+	p := mustPlan(t, c)
+	ledger := accountant.NewLedger(p.Budget())
+	kept := synth.CheckpointEvery(t.TempDir()+"/run.ckpt", 1)
+	e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(grey(t, 50, s), 3)}
+	broken := errors.New("broken")
+	read := func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
+		if len(e.passes) == 3 {
+			return nil, broken
+		}
+		return e.read(ctx, pass)
+	}
+	if _, err := p.FitPasses(t.Context(), ledger, read, synth.Shards(e.names()...),
+		kept); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	half := ledger.Entries()
+	g, err := p.FitPasses(t.Context(), ledger, e.read, synth.Shards(e.names()...), kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := g.Model().(*mix.Model).Rows().Len(); n != 600 {
+		t.Errorf("%d mixtures of 600", n)
+	}
+	for i, line := range ledger.Entries() {
+		if line.Reserved != half[i].Reserved || line.Spent != line.Reserved || line.Purpose ==
+			mix.PurposeMixtures && half[i].Spent == 0 {
+			t.Errorf("line %d: %+v, after the failure %+v", i, line, half[i])
+		}
+	}
+}

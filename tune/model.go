@@ -32,7 +32,7 @@ func (m *Model) Best(g *synth.Generator) *synth.Generator {
 	return synth.NewGenerator(m.system, m.Model, g.Guarantee())
 }
 
-// Clusters returns the number of clusters of the winner, 1 where it has none.
+// Clusters returns the number of clusters of the winner, 1 if it has none.
 func (m *Model) Clusters() int {
 	if of, ok := m.Model.(synth.Mixture); ok {
 		return of.Clusters()
@@ -48,7 +48,7 @@ func (m *Model) Weights() []float64 {
 	return []float64{1}
 }
 
-// Assign says which of the winner's clusters each record of a batch would belong to.
+// Assign returns the winner's cluster to which each record of a batch would belong.
 func (m *Model) Assign(b device.Batch, dst []int32) {
 	if of, ok := m.Model.(synth.Mixture); ok {
 		of.Assign(b, dst)
@@ -59,12 +59,12 @@ func (m *Model) Assign(b device.Batch, dst []int32) {
 
 type modelJSON struct {
 	Candidate int             `json:"candidate"`
-	Score     *float64        `json:"score,omitempty"` // missing where it is not finite
+	Score     *float64        `json:"score,omitempty"` // missing if it is not finite
 	System    string          `json:"system"`
 	Model     json.RawMessage `json:"model"`
 }
 
-// Encode writes the winner with its place among the candidates.
+// Encode writes the winner with the index of its candidate.
 //
 // Errors: those of the winner's Encode.
 func (m *Model) Encode() (*synth.File, error) {
