@@ -365,11 +365,11 @@ func TestPassesResume(t *testing.T) {
 	c := fixed(variants(s, accountant.AddOrRemoveOne, 50)["poisson by class"], 600)
 	p := mustPlan(t, c)
 	ledger := accountant.NewLedger(p.Budget())
-	kept := synth.CheckpointEvery(t.TempDir()+"/run.ckpt", 1)
+	kept := synth.Checkpoint(t.TempDir() + "/run.ckpt")
 	e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(grey(t, 50, s), 3)}
 	broken := errors.New("broken")
 	read := func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
-		if len(e.passes) == 3 {
+		if len(e.passes) == 2 {
 			return nil, broken
 		}
 		return e.read(ctx, pass)
