@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// reader makes the passes of a work on the job.
+// reader returns a function that runs a pass of the work as a pipeline.
 func reader[P any](j Job, w Work, s records.Schema) func(context.Context, P) (*partial.Partial,
 	error) {
 	return func(ctx context.Context, pass P) (*partial.Partial, error) {
@@ -24,8 +24,8 @@ func reader[P any](j Job, w Work, s records.Schema) func(context.Context, P) (*p
 	}
 }
 
-// Fit carries a plan out: every pass over the records is a pipeline, and what follows a release,
-// such as training a generator, runs in this process.
+// Fit runs a plan. Every pass over the records is a pipeline; what follows a release, such as
+// training a generator, runs in this process.
 //
 // Guarantee: that of the plan for the records of all shards: see synth.FitPasses. The ledger, which
 // may be that of a store, has the same lines as for the same records in memory.
@@ -65,8 +65,8 @@ func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *accountant.Ledger,
 	return Fit(ctx, j, p, ledger, opts...)
 }
 
-// Embed releases the embedding of a plan of merf and trains nothing. With a kernel of rff.Pairs it
-// is the noisy marginals of a table, of columns or of their pairs.
+// Embed releases the embedding of a plan of merf and trains nothing. With the kernel rff.Pairs, it is
+// the noisy marginals of a table's columns or of their pairs.
 //
 // Guarantee and Errors: those of [Fit].
 func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
@@ -81,9 +81,11 @@ func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 	return p.EmbedPasses(ctx, ledger, reader[synth.Pass](j, w, p.Schema()), opts...)
 }
 
-// Marginals is [Embed] of a table's marginals: order 1 for columns alone, 2 for pairs of them too.
+// Marginals releases a table's noisy marginals by [Embed]: of columns if order is 1, and of their
+// pairs too if it is 2.
 //
-// Guarantee and Errors: those of [Embed]; *param.Error for a schema that has none, or too many.
+// Guarantee and Errors: those of [Embed]; *param.Error for a schema without columns, or with too
+// many marginals.
 func Marginals(ctx context.Context, j Job, s records.Schema, b accountant.Budget, order int,
 	ledger *accountant.Ledger, opts ...synth.Option) (*merf.Embedding, error) {
 	p, err := merf.Config{Schema: s, Budget: b, Kernel: rff.Pairs{Order: order}}.Plan()
