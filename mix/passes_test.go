@@ -302,6 +302,7 @@ func TestShardsThatChange(t *testing.T) {
 func TestPassesThatCannotBe(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	data := grey(t, 20, s)
+	early := false // nothing was reserved
 	try := func(c mix.Config, opts ...synth.Option) error {
 		p := mustPlan(t, fixed(c, 42))
 		e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(data, 2)}
@@ -315,15 +316,18 @@ func TestPassesThatCannotBe(t *testing.T) {
 				t.Errorf("%v: noise was drawn: %+v", err, line)
 			}
 		}
+		early = len(ledger.Entries()) == 0
 		return err
 	}
 	var wrong *param.Error
 	all := variants(s, accountant.ReplaceOne, 20)
-	if err := try(all["subset"]); !errors.As(err, &wrong) {
+	if err := try(all["subset"]); !errors.As(err, &wrong) || !early {
 		t.Errorf("subsets: %v", err)
 	}
-	if err := try(all["poisson"], synth.Shards()); !errors.As(err, &wrong) {
-		t.Errorf("no shards: %v", err)
+	for _, names := range [][]string{nil, {"shard 0", ""}, {"shard 0", "shard 0"}} {
+		if err := try(all["poisson"], synth.Shards(names...)); !errors.As(err, &wrong) || !early {
+			t.Errorf("shards %q: %v", names, err)
+		}
 	}
 	if err := try(all["poisson"], synth.Shards("shard 0", "another")); !errors.As(err, &wrong) {
 		t.Errorf("other shards: %v", err)
