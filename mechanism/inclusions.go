@@ -41,7 +41,9 @@ type inclusions struct {
 	grants      int
 	key         [KeySize]byte
 	source      *entropy.Source
-	block       int       // positions that share a stream
+	block       int // positions that share a stream
+	drawn       int // the block whose draws cells holds, counted from 1; 0 for none
+	cells       []int32
 	rows        [][]int32 // of each grant, under a test's noise; nil otherwise
 
 	mu     sync.Mutex
@@ -114,18 +116,21 @@ func (x *inclusions) made() (*Inclusions, error) {
 }
 
 // Each calls f with every inclusion of the rows [lo,hi): a row and the number of a grant, counted
-// from 0 in the order of PlanInclusions. Their order is fixed, and otherwise unspecified.
+// from 0 in the order of PlanInclusions. Their order is fixed, and otherwise unspecified. Each is not
+// safe for concurrent use.
 func (x *Inclusions) Each(lo, hi int, f func(row, grant int)) {
 	lo, hi = max(lo, 0), min(hi, x.n)
 	if x.rows != nil {
 		x.eachOf(lo, hi, f)
 		return
 	}
-	var cells []int32
 	for b := lo / x.block; b*x.block < hi; b++ {
-		bits := x.source.Stream(entropy.Sampler, uint64(b), 0)
-		cells = sampler.PoissonRows(x.block*x.grants, x.probability, bits, cells[:0])
-		for _, c := range cells {
+		if x.drawn != b+1 {
+			bits := x.source.Stream(entropy.Sampler, uint64(b), 0)
+			x.cells = sampler.PoissonRows(x.block*x.grants, x.probability, bits, x.cells[:0])
+			x.drawn = b + 1
+		}
+		for _, c := range x.cells {
 			if row := b*x.block + int(c)/x.grants; row >= lo && row < hi {
 				f(row, int(c)%x.grants)
 			}
