@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/fidelity"
 )
 
@@ -31,7 +32,9 @@ func newFidelity(a *app) *cobra.Command {
 		Short:   "Release figures of quality with noise, paid for on the ledger",
 		Long: "Fidelity releases how far each column of the synthetic records is off, and how often " +
 			"classifiers\nthat learnt from them are right about the real ones, with noise and at a price. " +
-			"Its figures may\nbe published: see privgen report --publish. Each run is a release of its own.",
+			"Its figures may\nbe published: see privgen report --publish. Each run is a release of its own.\n\n" +
+			"Where the generator protects persons, so does the release: --person names their column, and " +
+			"the\nledger is that of the persons.",
 		Example: "  privgen fidelity people.gen people.csv --ledger people --epsilon 0.2 -o figures.json",
 		Args:    arguments("GENERATOR", "RECORDS"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
@@ -76,11 +79,15 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 	if err != nil {
 		return err
 	}
-	plan, err := fidelity.Config{Schema: gen.Schema(), Budget: j.budget, Seed: j.seed}.Plan()
+	schema := gen.Schema() // of persons where the generator protects them
+	if g := gen.Guarantee(); g.Unit == records.UnitUser {
+		schema = schema.ByPerson(g.RowsPerUnit)
+	}
+	plan, err := fidelity.Config{Schema: schema, Budget: j.budget, Seed: j.seed}.Plan()
 	if err != nil {
 		return err
 	}
-	data, err := j.read(path, j.in, gen.Schema())
+	data, err := j.read(path, j.in, schema)
 	if err != nil {
 		return err
 	}
@@ -91,7 +98,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 	if err := writable(j.out); err != nil {
 		return err
 	}
-	ledger, err := j.where.use(j.app, ctx, accountant.Terms{Budget: j.budget})
+	ledger, err := j.where.use(j.app, ctx, termsFor(j.budget, schema))
 	if err != nil {
 		return err
 	}
