@@ -28,9 +28,8 @@ func (x *mixer) releaseCenters() error {
 	return nil
 }
 
-// sums adds up the records of every part, and counts them. Of persons each row counts for its
-// share, and the person once, which is exact on any grid: under replace-one counts of one part
-// cancel.
+// sums adds up and counts the records of every part. For persons each row counts for its share, and
+// the person once, which is exact on any grid: under replace-one counts of one part cancel.
 func (s *source) sums(g geometry, std float64) *mechanism.FixedSum {
 	c := s.config
 	width := c.dim() + 1

@@ -86,7 +86,7 @@ func (c Config) leastNoise() (float64, error) {
 		event := func(m float64) accountant.Event {
 			return c.total(c.Sampling.events(c.geometry(), c.rate(), m)[i])
 		}
-		if best > 0 { // worth a search only if it could need less
+		if best > 0 { // search only if less noise could suffice
 			less, err := accountant.Epsilon(event(0.99*best), c.Budget.Delta, c.Budget.Relation)
 			if err != nil || less.Upper > c.Budget.Epsilon {
 				continue

@@ -160,7 +160,7 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	return k, nil
 }
 
-// hash identifies the plan in its checkpoints, by its parameters and by what it may draw.
+// hash identifies the plan in its checkpoints, by its parameters and its stages.
 func (p *Program) hash() (string, error) {
 	j, err := p.parameters()
 	if err != nil {

@@ -50,7 +50,7 @@ func NewGenerator(system string, m Model, g accountant.Guarantee) *Generator {
 	return &Generator{system: system, model: m, guarantee: g}
 }
 
-// made refuses the zero value.
+// made returns an error for the zero value.
 func (g *Generator) made() error {
 	if g == nil || g.model == nil {
 		return param.New("synth.Generator", nil,

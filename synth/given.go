@@ -35,26 +35,26 @@ const defaultEffort = 1000
 
 func (d Draw) effort() int { return cmp.Or(d.Effort, defaultEffort) }
 
-// Accepted says what constraints did to a draw. All of it is about generated records.
+// Accepted states how many generated records met the constraints of a draw.
 type Accepted struct {
 	Kept, Tried int                  // records, of those that the model drew
 	Exact       []string             // constraints that the model met by itself
-	Probability float64              // of these together, where the model knows it, else 0
-	Each        []records.Acceptance // of every constraint by itself, among the tried
+	Probability float64              // of these together, if the model knows it, else 0
+	Each        []records.Acceptance // for every constraint by itself, among the tried
 }
 
-// Rate is the part of the tried records that was kept, 1 of none.
+// Rate returns the fraction of the tried records that was kept, 1 if none was tried.
 func (a Accepted) Rate() float64 {
 	return records.Acceptance{Tried: a.Tried, Met: a.Kept}.Rate()
 }
 
-// Rejected is the error of a draw whose constraints let too few records through.
+// Rejected is the error of a draw in which too few records met the constraints.
 type Rejected struct {
 	Accepted
 	Effort int
 }
 
-// Error says which constraint accepts how many.
+// Error states how many records each constraint accepts.
 func (e *Rejected) Error() string {
 	if e.Tried == 0 {
 		return "synth: constraints of probability zero under the model: " + strings.Join(e.Exact, "; ")
@@ -66,5 +66,5 @@ func (e *Rejected) Error() string {
 		each[i] = a.String()
 	}
 	return text + ": " + strings.Join(each, "; ") +
-		": loosen them, have them repaired (records.Constraint.Repaired), or raise Effort"
+		": relax them, repair records (records.Constraint.Repaired), or raise Effort"
 }

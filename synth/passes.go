@@ -14,8 +14,8 @@ import (
 // A Pass is one reading of all records, for a stage that releases exact sums of them.
 type Pass struct {
 	Purpose string `json:"purpose"` // of the stage
-	// State is what the sums depend on beside the plan, such as what an earlier stage has released:
-	// public, and in a form of the system's own.
+	// State is what the sums depend on in addition to the plan, such as the release of an earlier
+	// stage: public, and in a form of the system's own.
 	State []byte `json:"state,omitempty"`
 }
 
@@ -94,11 +94,12 @@ func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
 	}, opts...)
 }
 
-// Read makes a pass over the run's records and returns its sums, which are for a release alone. The
-// release is to be noted as real, see NoteReal, where the sums are: partial.Partial.Real.
+// Read makes a pass over the run's records and returns its sums, which may only be used for a
+// release. The release must note the noise class real (see NoteReal) if the sums have it:
+// partial.Partial.Real.
 //
 // Errors: those of what reads the records; *param.Error for sums of another pass, or of a unit that
-// the ledger's promise does not allow.
+// the ledger's guarantee does not permit.
 func (r *Run) Read(ctx context.Context, pass Pass) (*partial.Partial, error) {
 	if r.program == nil {
 		return nil, errFree

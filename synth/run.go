@@ -147,8 +147,8 @@ func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 	return &Run{Backend: o.backend, options: o, epsilon: g.Epsilon, start: time.Now()}, nil
 }
 
-// Run is a fit in progress: what it reads and what it may draw. A system gets it from
-// [Program.FitOn] and must not keep it.
+// Run is a fit in progress: its data and its reserved draws. A system gets it from [Program.FitOn]
+// and must not keep it.
 type Run struct {
 	Data    records.Data // held to the schema
 	Ledger  *accountant.Ledger

@@ -174,7 +174,7 @@ func (list Systems) LoadFile(path string, opts ...LoadOption) (*Generator, error
 type SavedPlan struct {
 	Schema records.Schema
 	Budget accountant.Budget
-	Config json.RawMessage // what Work.Config wrote
+	Config json.RawMessage // the configuration from Work.Config
 	Limits records.Limits  // of the size of what the plan describes
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// EachBatch reads all records in order, so many at a time; lo is the first one's number. A batch is
+// EachBatch reads all records in order, n at a time; lo is the number of the first. A batch is
 // valid until f returns.
 //
 // Errors: ctx.Err().
