@@ -108,7 +108,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 // tilts checks the shifts, one list for each network or none at all.
 func (h fileHeader) tilts() ([]tilt, error) {
 	if len(h.Tilts) == 0 {
-		return nil, nil // an empty list means none
+		return nil, nil // an empty list is none
 	}
 	if len(h.Tilts) != h.Networks {
 		return nil, synth.Malformed(fmt.Errorf("shifts for %d of %d networks", len(h.Tilts), h.Networks))

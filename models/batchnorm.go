@@ -30,7 +30,7 @@ const (
 	batchNormEps = 1e-5
 	// batchNormMemory is the largest number of batches that the average covers.
 	batchNormMemory = 20
-	batchNormStats  = 4 // rows that a pass keeps: moments, and the gradients with respect to gain and shift
+	batchNormStats  = 4 // rows of a pass: moments, and gradients of gain and shift
 )
 
 func newBatchNorm(be device.Backend, pixels, channels int, f device.Func) *batchNorm {
