@@ -112,8 +112,8 @@ func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
 	}, opts...)
 }
 
-// Shards names, in order, the shards that the sums of FitPasses consist of. Names are public. A plan
-// that distinguishes records by their position needs them; others ignore them.
+// Shards names, in order, the shards that the sums of FitPasses consist of. Names are public. A
+// plan that distinguishes records by their position needs them; others ignore them.
 func Shards(names ...string) Option { return func(o *options) { o.shards = names } }
 
 // Shards returns the names given by the option Shards.
