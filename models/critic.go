@@ -134,8 +134,8 @@ func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss,
 	return newCritic(be, l.units, width, in, classes, "critic", seed, a.Activation.gain()), nil
 }
 
-// criticLayers are hidden layers to be added. A smooth activation stands apart where a penalty asks
-// for f″.
+// criticLayers are hidden layers to be added. A smooth activation is a separate unit if a penalty
+// needs for f″.
 func criticLayers(be device.Backend, f Activation, layerNorm bool, loss CriticLoss) unitList {
 	smooth := f != ReLU && f != LeakyReLU
 	return unitList{be: be, f: f.fn(), layerNorm: layerNorm, apart: smooth && loss == Wasserstein}

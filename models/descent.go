@@ -14,7 +14,7 @@ type Descent struct {
 	weights     []float32
 }
 
-// Descent begins to train the network where its parameters are.
+// Descent returns a training run that starts at the network's present parameters.
 func (c *Classifier) Descent(be device.Backend, rate float64, steps int) *Descent {
 	p := c.Params()
 	return &Descent{net: c, be: be, rate: rate, steps: steps,

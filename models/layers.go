@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// LayerKind is what a Layer does.
+// LayerKind is the operation of a Layer.
 type LayerKind int
 
 const (

@@ -106,7 +106,7 @@ type keeper struct {
 	closed     bool // the run is over
 }
 
-// keptLine is a line of the transaction with what the file counts as taken.
+// keptLine is a line of the transaction with the number of uses that the file counts as taken.
 type keptLine struct {
 	purpose string
 	count   int

@@ -69,7 +69,7 @@ type PassPlan interface {
 	Plan
 	// Partial returns the sums of a pass over no records: see [NewPartial].
 	Partial(pass Pass, opts ...Option) (*partial.Partial, error)
-	// FitPasses is FitOn where the records are elsewhere: see [FitPasses].
+	// FitPasses is like FitOn for records that other processes hold: see [FitPasses].
 	FitPasses(ctx context.Context, ledger *accountant.Ledger,
 		read func(context.Context, Pass) (*partial.Partial, error), opts ...Option) (*Generator, error)
 }
@@ -91,11 +91,11 @@ func NewPartial(p *Program, pass Pass, opts ...Option) (*partial.Partial, error)
 	return w.Partial(pass, r.Backend)
 }
 
-// FitPasses is FitOn of a program where the records are elsewhere: whenever the plan needs the sums
+// FitPasses is like FitOn for records that other processes hold: whenever the plan needs the sums
 // of a pass, read returns those of all records together, merged from shards as package partial
 // describes. Given the same noise, what is released is the same bits as by FitOn.
 //
-// Guarantee: that of FitOn for the records of all shards, each of which must be in one shard.
+// Guarantee: that of FitOn for the records of all shards. Each record must be in exactly one shard.
 // Errors: those of FitOn and of read; *param.Error for a plan that reads records in other ways,
 // before anything is reserved, and for sums of another pass.
 func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,

@@ -34,7 +34,7 @@ type Loading struct {
 	Limits        records.Limits // of the size of what is read
 }
 
-// A LoadOption supplies what a file cannot hold.
+// A LoadOption supplies a value that a file cannot hold.
 type LoadOption func(*Loading)
 
 // LoadOn makes the loaded generator compute on the given backend.
