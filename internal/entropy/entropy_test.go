@@ -107,7 +107,7 @@ func TestSeededRepeatsAndNewDoesNot(t *testing.T) {
 		t.Error("two seeds give one stream")
 	}
 	if !a.Seeded() || mustNew(t).Seeded() {
-		t.Error("Seeded is told wrongly")
+		t.Error("Seeded reports the wrong answer")
 	}
 	x, y := first(mustNew(t).Stream(Noise, 1, 2)), first(mustNew(t).Stream(Noise, 1, 2))
 	if x == y {
