@@ -506,7 +506,7 @@ func TestSchemaOfATableReportsMistakes(t *testing.T) {
 		`records.Column["b"].Bounds: [NaN, 1]`:       {records.Target("b", math.NaN(), 1)},
 		`records.Column["a"].Bounds: [0, +Inf]`:      {records.Numeric("a", 0, math.Inf(1))},
 		`records.Column["c"].Bounds: [-1e+308`:       {records.Numeric("c", -1e308, 1e308)},
-		`records.Column["big"].Bounds`:               {records.Integer("big", -1<<62, 1<<62)},
+		`records.Column["big"].Bounds`:               {records.Integer("big", -(math.MaxInt >> 1), math.MaxInt>>1)},
 		`records.Column["a"].Levels: 0`:              {records.Categorical("a")},
 		`records.Column["a"].Levels: 1:`:             {records.Ordinal("a", "x")},
 		`records.Column["a"].Levels: 65536`:          {records.Categorical("a", many...)},
