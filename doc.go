@@ -23,6 +23,7 @@
 // Each may be used alone. From the top down, and imports only point down:
 //
 //	dpgm merf mix gan    the systems: config → plan → fit → generator
+//	sequence             two systems on one ledger, the second from the first one's records
 //	tune                 the best of many runs, its price included
 //	synth                the frame of every system: plan, run, checkpoint, generator, file
 //	baselines            simple systems to compare them with, each with its own bill

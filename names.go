@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sequence"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tune"
 )
@@ -114,7 +115,7 @@ func WithLimits(l records.Limits) LoadOption { return synth.WithLimits(l) }
 func Systems() synth.Systems {
 	all := append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
 		baselines.Systems()...)
-	return append(all, tune.System(all))
+	return append(all, sequence.System(all), tune.System(append(all, sequence.System(all))))
 }
 
 // Load reads a generator saved by any of the systems.

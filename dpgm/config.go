@@ -43,6 +43,13 @@ type Config struct {
 	Train     sgd.Config                 `json:"train"`
 	// decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
 	Average float64 `json:"average,omitempty"`
+	// WarmSteps is the number of steps on the synthetic records of an earlier system that the networks
+	// take before training, each on WarmBatch records; 0 for none. It requires Follows.
+	WarmSteps int `json:"warm_steps,omitempty"`
+	WarmBatch int `json:"warm_batch,omitempty"` // 0 means 128
+	// Follows says that an earlier system's synthetic records are there: the plan can then only be run
+	// as the later part of a sequence (see package sequence).
+	Follows bool `json:"follows,omitempty"`
 	// Seed is the seed of public randomness: frequencies, initial centres and weights.
 	Seed uint64 `json:"seed,string"`
 
@@ -67,6 +74,7 @@ func (c Config) Validate() error {
 	}
 	k.Add(train.Validate())
 	k.OK(c.Average >= 0 && c.Average < 1, "dpgm.Config.Average", c.Average, "a decay in [0, 1)")
+	c.checkWarm(&k)
 	return k.Err()
 }
 

@@ -16,12 +16,14 @@ import (
 
 // fileHeader is a released model without its numbers.
 type fileHeader struct {
-	Schema   records.Schema  `json:"schema"`
-	Features *rff.Map        `json:"features,omitempty"`
-	Strokes  *rff.StrokeMap  `json:"strokes,omitempty"`
-	Clusters *kmeans.Model   `json:"clusters,omitempty"`
-	Model    json.RawMessage `json:"model"`
-	Networks int             `json:"networks"`
+	Schema   records.Schema `json:"schema"`
+	Features *rff.Map       `json:"features,omitempty"`
+	Strokes  *rff.StrokeMap `json:"strokes,omitempty"`
+	// of scattering
+	Scattering *rff.ScatteringMap `json:"scattering,omitempty"`
+	Clusters   *kmeans.Model      `json:"clusters,omitempty"`
+	Model      json.RawMessage    `json:"model"`
+	Networks   int                `json:"networks"`
 	// shifts of a record's logits, one list a network
 	Tilts []tilt `json:"tilts,omitempty"`
 }
@@ -44,6 +46,8 @@ func (m *Model) Encode() (*synth.File, error) {
 		h.Features = f
 	case *rff.StrokeMap:
 		h.Strokes = f
+	case *rff.ScatteringMap:
+		h.Scattering = f
 	}
 	var parts []synth.Part
 	for i, net := range m.nets {
@@ -150,6 +154,8 @@ func (h fileHeader) features() rff.Features {
 	switch {
 	case h.Strokes != nil:
 		return h.Strokes
+	case h.Scattering != nil:
+		return h.Scattering
 	case h.Features != nil:
 		return h.Features
 	}

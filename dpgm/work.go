@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -36,13 +37,21 @@ func (w *work) Title() string {
 
 // Notes lists what the default rules chose and warnings about the training's settings.
 func (w *work) Notes() []string {
-	return append(w.config.choices.Notes(), w.config.Train.Warnings()...)
+	var notes []string
+	if w.config.Follows {
+		notes = append(notes, fmt.Sprintf("%d steps on the records of an earlier system come first",
+			w.config.WarmSteps))
+	}
+	return append(append(notes, w.config.choices.Notes()...), w.config.Train.Warnings()...)
 }
 
 // Judge builds everything that a run needs except its records, and checks it against the public
 // facts about them.
 func (w *work) Judge(sr *synth.Run) error {
 	r := run{Run: sr, config: w.config}
+	if err := network.CheckFollows("dpgm.Config.Follows", w.config.Follows, sr); err != nil {
+		return err
+	}
 	if w.config.clustered() {
 		features, err := newFeatures(w.config)
 		if err != nil {
@@ -60,6 +69,9 @@ func (w *work) Judge(sr *synth.Run) error {
 	_, err := r.newTrainer(func(int) float64 { return 1 })
 	return err
 }
+
+// Releases returns the schema of synthetic records, which have no labels.
+func (w *work) Releases() records.Schema { return w.config.Schema.WithoutLabels() }
 
 // Fit runs the stages.
 func (w *work) Fit(ctx context.Context, sr *synth.Run) (synth.Model, error) {

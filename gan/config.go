@@ -68,6 +68,9 @@ type Config struct {
 	// Public are public records of the same schema. It is an error if they share storage with the
 	// private records (see records.Overlap).
 	Public records.Data `json:"-"`
+	// Follows takes the synthetic records of an earlier system as the public ones, in place of Public:
+	// the plan can then only be run as the later part of a sequence (see package sequence).
+	Follows bool `json:"follows,omitempty"`
 	// WarmSteps is the number of generator steps, each with CriticSteps critic steps, on public
 	// records before training.
 	WarmSteps int `json:"warm_steps,omitzero"`
@@ -199,6 +202,13 @@ func (c Config) validateLabels(k *param.Checker) {
 func (c Config) validatePublic(k *param.Checker) {
 	c.Clipping.validate(k, c)
 	needed := c.WarmSteps > 0 || c.Clipping.Adaptive
+	if c.Follows {
+		k.OK(needed, "gan.Config.Follows", true,
+			"false: neither WarmSteps nor Clipping.Adaptive uses public records")
+		k.OK(c.Public == nil, "gan.Config.Public", "records",
+			"nil: a plan that Follows gets its public records from an earlier system")
+		return
+	}
 	if c.Public == nil {
 		k.OK(!needed, "gan.Config.Public", nil,
 			"public records, which WarmSteps and Clipping.Adaptive need")

@@ -40,7 +40,8 @@
 // Records that are really public may warm up both networks, set clip norms and group parameters
 // (Algorithms 2 and 3). They cost nothing, and the guarantee does not cover them. Public records
 // that share storage with the private ones are an error. Without public records, clip norms come
-// from sgd's private policies.
+// from sgd's private policies. With [Config.Follows] the public records are synthetic ones, of an
+// earlier system on the same ledger: see package sequence.
 //
 // # Marginals of tables
 //

@@ -131,6 +131,9 @@ func (w work) Notes() []string {
 		notes = append(notes,
 			fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
 	}
+	if c.Follows {
+		notes = append(notes, "public records are those of an earlier system")
+	}
 	return append(append(notes, c.choices.Notes()...), c.Train.Warnings()...)
 }
 
@@ -199,8 +202,19 @@ func (w work) Judge(r *synth.Run) error {
 	if c := w.config; c.Public != nil && r.Data != nil && records.Overlap(c.Public, r.Data) {
 		return param.New("gan.Config.Public", "the private records", "public records")
 	}
+	if err := network.CheckFollows("gan.Config.Follows", w.config.Follows, r); err != nil {
+		return err
+	}
 	_, err := newRun(w.config, r)
 	return err
+}
+
+// Releases returns the schema of synthetic records.
+func (w work) Releases() records.Schema {
+	if w.config.IgnoreLabels {
+		return w.config.Schema.WithoutLabels()
+	}
+	return w.config.Schema
 }
 
 func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {

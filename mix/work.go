@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -82,6 +83,9 @@ func (w *work) Judge(r *synth.Run) error {
 	}
 	return nil
 }
+
+// Releases returns the schema of synthetic records.
+func (w *work) Releases() records.Schema { return (&Model{work: w}).Schema() }
 
 // Fit releases the mixtures that a checkpoint does not hold yet.
 func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {

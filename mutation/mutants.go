@@ -9,6 +9,7 @@ func mutants() []mutant {
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
 		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), tuneMutants(),
+		sequenceMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
 		partialMutants(), tableMutants())
 }

@@ -64,6 +64,13 @@ func MarshalFeatures(k FeatureKernel) ([]byte, error) {
 		}
 		return json.Marshal(tagged{"strokes", params})
 	}
+	if s, ok := k.(Scattering); ok {
+		params, err := json.Marshal(s)
+		if err != nil {
+			return nil, fmt.Errorf("rff: %w", err)
+		}
+		return json.Marshal(tagged{"scattering", params})
+	}
 	if kernel, ok := k.(Kernel); ok {
 		return MarshalKernel(kernel)
 	}
@@ -73,8 +80,13 @@ func MarshalFeatures(k FeatureKernel) ([]byte, error) {
 // UnmarshalFeatures reads what [MarshalFeatures] wrote. Errors: [ErrFormat].
 func UnmarshalFeatures(data []byte) (FeatureKernel, error) {
 	var t tagged
-	if json.Unmarshal(data, &t) == nil && t.Kernel == "strokes" {
-		return decodeParams[Strokes](t.Params)
+	if json.Unmarshal(data, &t) == nil {
+		switch t.Kernel {
+		case "strokes":
+			return decodeParams[Strokes](t.Params)
+		case "scattering":
+			return decodeParams[Scattering](t.Params)
+		}
 	}
 	k, err := UnmarshalKernel(data)
 	if err != nil {

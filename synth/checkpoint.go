@@ -24,6 +24,10 @@ import (
 // resume, made of released numbers and public randomness only. state is called when all earlier
 // uses are complete and the next one is not yet counted in the file, and at the end of the run.
 func (r *Run) Keep(state func() (*File, error)) {
+	if r.outer != nil {
+		r.outer.keep(state)
+		return
+	}
 	if r.keeper != nil {
 		r.keeper.mu.Lock()
 		defer r.keeper.mu.Unlock()
@@ -35,6 +39,9 @@ func (r *Run) Keep(state func() (*File, error)) {
 func (r *Run) Saved() *File {
 	if r.keeper == nil {
 		return nil
+	}
+	if r.outer != nil {
+		return r.outer.part.Saved
 	}
 	return r.keeper.saved
 }
@@ -73,7 +80,7 @@ func (r *Run) Ahead(purpose string, each int) error {
 	if r.keeper == nil {
 		return nil
 	}
-	return r.keeper.ahead(purpose, each)
+	return r.keeper.ahead(r.full(purpose), each)
 }
 
 // keeper writes a run's checkpoint.

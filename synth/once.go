@@ -42,7 +42,7 @@ func (r *Run) Once(purpose string, sizes []int,
 		}
 		return r.draw(a, purpose, effect, parts, 1)
 	}
-	if old := r.keeper.release(purpose); old != nil && !old.has(sizes) {
+	if old := r.keeper.release(r.full(purpose)); old != nil && !old.has(sizes) {
 		return nil, fmt.Errorf("%w: a release with sums of other sizes", ErrFormat)
 	}
 	return r.shares(a, purpose, prepare)
@@ -70,12 +70,12 @@ func (r *Run) shares(a *mechanism.Allowance, purpose string,
 			if err != nil {
 				return nil, err
 			}
-			if err := r.keeper.released(purpose, out); err != nil {
+			if err := r.keeper.released(r.full(purpose), out); err != nil {
 				return nil, err
 			}
 		}
 	}
-	sum := r.keeper.release(purpose)
+	sum := r.keeper.release(r.full(purpose))
 	if sum == nil {
 		return nil, fmt.Errorf("%s: %w", purpose, ErrLost)
 	}
@@ -88,7 +88,7 @@ func (r *Run) Wider(purpose string) float64 {
 	if r.keeper == nil {
 		return 1
 	}
-	sum := r.keeper.release(purpose)
+	sum := r.keeper.release(r.full(purpose))
 	if sum == nil {
 		return 1
 	}

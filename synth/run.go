@@ -166,6 +166,8 @@ type Run struct {
 	read func(context.Context, Pass) (*partial.Partial, error) // nil where the run has the records
 
 	transaction string // its ID on the ledger; empty where it has none
+
+	outer *enclosing // the run that this one is a part of; nil for none
 }
 
 // open reads the checkpoint, if there is one, and reserves every stage in one transaction.
@@ -284,6 +286,10 @@ func (r *Run) Allowances(purpose string) []*mechanism.Allowance { return r.allow
 // Report reports the progress of a stage to the run's observer.
 func (r *Run) Report(stage string, step, of int) {
 	if r.progress == nil {
+		return
+	}
+	if r.outer != nil {
+		r.outer.run.Report(r.outer.part.Prefix+stage, step, of)
 		return
 	}
 	epsilon := r.epsilon

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -13,7 +12,7 @@ import (
 // Model is the released result of a search: the best trial's model, the index of its candidate,
 // and its score. It holds nothing of the other trials.
 type Model struct {
-	synth.Model
+	synth.Wrapped
 	candidate int
 	score     float64
 	system    string
@@ -30,31 +29,6 @@ func (m *Model) Score() float64 { return m.score }
 // its plan alone does not hold for it.
 func (m *Model) Best(g *synth.Generator) *synth.Generator {
 	return synth.NewGenerator(m.system, m.Model, g.Guarantee())
-}
-
-// Clusters returns the number of clusters of the winner, 1 if it has none.
-func (m *Model) Clusters() int {
-	if of, ok := m.Model.(synth.Mixture); ok {
-		return of.Clusters()
-	}
-	return 1
-}
-
-// Weights returns the probabilities of the winner's clusters.
-func (m *Model) Weights() []float64 {
-	if of, ok := m.Model.(synth.Mixture); ok {
-		return of.Weights()
-	}
-	return []float64{1}
-}
-
-// Assign returns the winner's cluster to which each record of a batch would belong.
-func (m *Model) Assign(b device.Batch, dst []int32) {
-	if of, ok := m.Model.(synth.Mixture); ok {
-		of.Assign(b, dst)
-		return
-	}
-	clear(dst)
 }
 
 type modelJSON struct {
@@ -97,7 +71,8 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 		if err != nil {
 			return nil, err
 		}
-		out := &Model{Model: m, candidate: j.Candidate, system: j.System, score: math.Inf(-1)}
+		out := &Model{Wrapped: synth.Wrapped{Model: m}, candidate: j.Candidate, system: j.System,
+			score: math.Inf(-1)}
 		if j.Score != nil {
 			out.score = *j.Score
 		}

@@ -84,7 +84,7 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	}
 	w.note(a, best, r.Backend)
 	m := &Model{candidate: best.candidate, score: best.score, system: best.generator.System(),
-		Model: best.generator.Model()}
+		Wrapped: synth.Wrapped{Model: best.generator.Model()}}
 	r.Keep(m.Encode)
 	r.Report(Stage, 1, 1)
 	return m, nil

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -13,8 +14,13 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
 )
 
 // TestSamplesAreTheLibrarys: every format holds the records that the library draws with that seed.
@@ -256,5 +262,71 @@ func TestSamplesOfImagesAreAPicture(t *testing.T) {
 	}
 	if s.read("s.png") != want.String() {
 		t.Error("the picture differs from what the library writes")
+	}
+}
+
+// TestEverySystemWritesItsImages: samples of each system that makes images are written as npz, with
+// the labels that the generator draws, and as a picture. DPGM models no labels and writes none.
+func TestEverySystemWritesItsImages(t *testing.T) {
+	s := fitted(t)
+	schema := records.Image(4, 4).WithLabels("a", "b")
+	flat, labels := make([]float32, 16*40), make([]int32, 40)
+	for i := range labels {
+		labels[i] = int32(i % 2)
+		for j := range 8 {
+			flat[16*i+8*(i%2)+j] = 1
+		}
+	}
+	data, err := records.FromFlat(schema, flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget := accountant.Budget{Epsilon: 8, Delta: 1e-5}
+	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 2, Optimizer: sgd.Adam(1e-2)}
+	merfs := privgen.MERF(schema, budget).Embed(merf.Config{Features: 20}).
+		Train(merf.GeneratorConfig{Steps: 2, Batch: 4})
+	chains := map[string]interface {
+		Fit(context.Context, records.Data, ...privgen.Option) (*privgen.Generator, error)
+	}{
+		"merf": merfs,
+		"mix": privgen.Mix(schema, budget).Mixtures(mix.Config{Mixtures: 20, ClipNorm: 4,
+			Sampling: mix.Poisson{Nominal: 40, Degree: 4}}),
+		"gan": privgen.GAN(schema, budget).Critic(models.MLP{Hidden: []int{4}}).
+			Generator(models.MLP{Hidden: []int{4}}, 2).Train(gan.Config{Train: train}),
+		"dpgm": privgen.DPGM(schema, budget).Cluster(kmeans.Config{K: 1}).
+			Model(models.VAE{Hidden: []int{4}, Latent: 2}).Train(train),
+		"sequence": privgen.GAN(schema, accountant.Budget{Epsilon: 12, Delta: 1e-5}).
+			Critic(models.MLP{Hidden: []int{4}}).Generator(models.MLP{Hidden: []int{4}}, 2).
+			Train(gan.Config{Train: train, WarmSteps: 2}).After(merfs).Records(20),
+	}
+	for name, chain := range chains {
+		gen, err := chain.Fit(t.Context(), data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := gen.SaveFile(s.path(name + ".gen")); err != nil {
+			t.Fatal(err)
+		}
+		drawn, err := gen.Sample(t.Context(), 10, privgen.Seed(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if labelled := drawn.Schema().Classes() == 2; labelled == (name == "dpgm") {
+			t.Errorf("%s: labelled %v", name, labelled)
+		}
+		for suffix, write := range map[string]func(io.Writer, *records.Table) error{
+			".npz": records.WriteNPZ,
+			".png": func(w io.Writer, r *records.Table) error {
+				return records.WritePNG(w, r, acrossPicture)
+			}} {
+			s.run(0, "sample", name+".gen", "-n", "10", "--seed", "3", "-o", name+suffix)
+			var want bytes.Buffer
+			if err := write(&want, drawn.(*records.Table)); err != nil {
+				t.Fatal(err)
+			}
+			if s.read(name+suffix) != want.String() {
+				t.Errorf("%s%s differs from what the library writes", name, suffix)
+			}
+		}
 	}
 }

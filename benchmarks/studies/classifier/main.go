@@ -1,0 +1,134 @@
+// Command classifier trains a linear classifier under differential privacy on fixed scattering
+// features of images (Tramèr and Boneh 2021), and tests it on held-out ones.
+//
+//	go run ./benchmarks/studies/classifier          on digits drawn by the program
+//	go run ./benchmarks/studies/classifier -images train-images-idx3-ubyte.gz \
+//	    -labels train-labels-idx1-ubyte.gz
+//
+// With files the last tenth of the training images is held out; test images are read only where
+// -test-images names them.
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/examples/images"
+	"github.com/seed7ba64551/privgen/internal/examples/program"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+func main() { program.Main("classifier", run) }
+
+func run(ctx context.Context, args []string) error {
+	var files images.Files
+	var budget accountant.Budget
+	var rates, clips numbers
+	f := program.NewFlags("classifier")
+	files.Flags(f, "0 to 9")
+	n := f.Int("n", 20000, "how many digits the program draws; of files the public number, about")
+	steps := f.Int("steps", 60, "training steps")
+	q := f.Float64("rate", 0.25, "sampling probability")
+	f.Var(&rates, "learning-rates", "list; every one is a run of its own")
+	f.Var(&clips, "clips", "clip norms, a list")
+	orientations := f.Int("orientations", 8, "of wavelets")
+	group := f.Int("group", 3, "channels normalised together")
+	seed := f.Uint64("seed", 1, "of drawn digits")
+	program.BudgetFlags(f, &budget, 1, 1e-5)
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	train, test, err := files.Load(images.Drawing{Train: *n, TrainSeed: *seed, Test: *n / 4,
+		TestSeed: *seed + 1})
+	if err != nil {
+		return err
+	}
+	kernel := rff.Scattering{Orientations: *orientations, Group: *group}
+	start := time.Now()
+	if train, err = scattered(kernel, train); err != nil {
+		return err
+	}
+	if test, err = scattered(kernel, test); err != nil {
+		return err
+	}
+	fmt.Printf("%d features of %d images: %v\n", train.Schema().Dim(), train.Len()+test.Len(),
+		time.Since(start).Round(time.Second))
+	for _, clip := range clips.or(0.1) {
+		for _, rate := range rates.or(4) {
+			cfg, err := sgd.Config{ClipNorm: clip, SamplingProbability: *q, Steps: *steps,
+				NominalBatch: *q * float64(*n), Optimizer: sgd.Momentum(rate, 0.9)}.Calibrate(budget)
+			if err != nil {
+				return err
+			}
+			if err := learn(ctx, cfg, budget, train, test); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// scattered are the features of images, with their labels.
+func scattered(kernel rff.Scattering, t *records.Table) (*records.Table, error) {
+	s := t.Schema()
+	m, err := kernel.Features(rff.Layout{In: s.Dim(), Height: s.Height(), Width: s.Width()}, 0)
+	if err != nil {
+		return nil, err
+	}
+	flat := make([]float32, t.Len()*m.Dim())
+	var batch device.Batch
+	for lo := 0; lo < t.Len(); lo += 1024 {
+		hi := min(lo+1024, t.Len())
+		t.Range(lo, hi, &batch)
+		m.Transform(device.CPU(), batch,
+			device.HostMatrix(hi-lo, m.Dim(), flat[lo*m.Dim():hi*m.Dim()]))
+	}
+	return records.FromFlat(records.Interval(m.Dim(), -1, 1).WithLabels(s.ClassNames()...), flat,
+		t.Labels()...)
+}
+
+// learn trains and tests one classifier, on a ledger of its own.
+func learn(ctx context.Context, cfg sgd.Config, budget accountant.Budget,
+	train, test *records.Table) error {
+	s := train.Schema()
+	net, err := models.MLP{}.Classifier(device.CPU(), s.Dim(), s.Classes(), 1)
+	if err != nil {
+		return err
+	}
+	start, ledger := time.Now(), accountant.NewLedger(budget)
+	trainer, err := sgd.New(cfg, net, ledger)
+	if err != nil {
+		return err
+	}
+	for _, err := range trainer.Steps(ctx, train) {
+		if err != nil {
+			return err
+		}
+	}
+	took := time.Since(start)
+	right, labels := 0, test.Labels()
+	var batch device.Batch
+	scores := device.HostMatrix(1024, s.Classes(), make([]float32, 1024*s.Classes()))
+	for lo := 0; lo < test.Len(); lo += 1024 {
+		hi := min(lo+1024, test.Len())
+		test.Range(lo, hi, &batch)
+		net.Predict(batch, scores.RowRange(0, hi-lo))
+		for i := range hi - lo {
+			row := scores.Row(i)
+			if slices.Index(row, slices.Max(row)) == int(labels[lo+i]) {
+				right++
+			}
+		}
+	}
+	fmt.Printf("clip %g, %v, noise multiplier %.4g: accuracy %.4f at ε = %.4g, %v\n",
+		cfg.ClipNorm, cfg.Optimizer, cfg.NoiseMultiplier,
+		float64(right)/float64(test.Len()), ledger.Epsilon().Upper, took.Round(time.Second))
+	return nil
+}

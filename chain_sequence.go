@@ -1,0 +1,97 @@
+package privgen
+
+import (
+	"context"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sequence"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// First is a chain of calls whose system can come first in a sequence: that of [MERF], [Mix],
+// [DPGM], [GAN] or a sequence itself. Its budget is what the first system alone may spend.
+type First interface{ first() (Plan, error) }
+
+func (c MERFChain) first() (Plan, error)     { return synth.PlanOf(c.Plan()) }
+func (c MixChain) first() (Plan, error)      { return synth.PlanOf(c.Plan()) }
+func (c DPGMChain) first() (Plan, error)     { return synth.PlanOf(c.Plan()) }
+func (c GANChain) first() (Plan, error)      { return synth.PlanOf(c.Plan()) }
+func (c SequenceChain) first() (Plan, error) { return synth.PlanOf(c.Plan()) }
+
+// After runs another system first, on the same ledger, whose synthetic records are the public
+// records of the GAN: it warms up on them, or takes clip norms from them. The chain's budget is
+// that of both; the GAN gets what the first one's budget leaves.
+//
+//	plan, err := privgen.GAN(schema, budget).Nominal(60_000).
+//		After(privgen.MERF(schema, most).Nominal(60_000)).
+//		Plan()
+func (c GANChain) After(first First) SequenceChain {
+	c.config.Follows = true
+	return SequenceChain{before: first, config: sequence.Config{Budget: c.budget},
+		then: func(b accountant.Budget) (Plan, error) {
+			c.budget = b
+			return synth.PlanOf(c.Plan())
+		}}
+}
+
+// After runs another system first, on the same ledger, on whose synthetic records the networks are
+// trained before they meet a record. The chain's budget is that of both; DPGM gets what the first
+// one's budget leaves.
+func (c DPGMChain) After(first First) SequenceChain {
+	c.config.Follows = true
+	return SequenceChain{before: first, config: sequence.Config{Budget: c.config.Budget},
+		then: func(b accountant.Budget) (Plan, error) {
+			c.config.Budget = b
+			return synth.PlanOf(c.Plan())
+		}}
+}
+
+// SequenceChain describes a run of two systems one after the other on one ledger; see package
+// sequence.
+type SequenceChain struct {
+	before First
+	then   func(accountant.Budget) (Plan, error)
+	config sequence.Config
+	seeds
+}
+
+// Records sets how many synthetic records of the first system the second starts from; 10,000 where
+// it is not set.
+func (c SequenceChain) Records(n int) SequenceChain {
+	c.config.Records = n
+	return c
+}
+
+// Seed sets the seed of the synthetic records in between.
+func (c SequenceChain) Seed(seed uint64) SequenceChain {
+	c.seed = &seed
+	return c
+}
+
+// Plan validates both chains, finds the second one's budget and prices all stages together. It
+// reads no records.
+//
+// Errors: those of both chains; *param.Error where they do not fit together;
+// accountant.ErrBudgetExceeded if the first one leaves too little.
+func (c SequenceChain) Plan() (*sequence.Plan, error) {
+	config := c.config
+	c.set(&config.Seed)
+	if c.before == nil || c.then == nil {
+		return config.Plan() // an error that says what is missing
+	}
+	var err error
+	if config.First, err = c.before.first(); err != nil {
+		return nil, err
+	}
+	if config, err = config.Within(c.then); err != nil {
+		return nil, err
+	}
+	return config.Plan()
+}
+
+// Fit calls Plan and then the plan's Fit.
+func (c SequenceChain) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator,
+	error) {
+	return fit(ctx, c.Plan, data, opts)
+}

@@ -1,0 +1,16 @@
+package network
+
+import (
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// CheckFollows refuses a run by itself of a plan that starts from an earlier system's records.
+//
+// Errors: *param.Error.
+func CheckFollows(path string, follows bool, r *synth.Run) error {
+	if follows && !r.Follows() {
+		return param.New(path, true, "false, unless the plan is the later part of a sequence")
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package main
+
+// sequenceMutants are of two systems on one ledger: what the second one is told, and what is paid.
+func sequenceMutants() []mutant {
+	const in = "sequence"
+	told := at(in, "SecondSees|PrivateRecords|WarmRecords")
+	paid := at(in, "Both|Refusals")
+	return []mutant{
+		{Name: "sequence/private records pass for synthetic ones", In: in, Tests: told,
+			Old: "records.Overlap(chunk, r.Data) {", New: "records.Overlap(chunk, r.Data) && false {",
+			Why: "the second system warms up on the records themselves"},
+		{Name: "sequence/the second system is given the records", In: in, Tests: told,
+			Old: "part.Saved = states[i]",
+			New: "if part.Saved = states[i]; i > 0 {\n\t\t\tpart.Public = r.Data\n\t\t}",
+			Why: "the second system warms up on the records themselves"},
+		{Name: "gan/a follower warms up on the records", In: "gan", Tests: told,
+			Old: "c.Public = on.Public()", New: "c.Public = on.Data",
+			Why: "parameters and clip norms follow private records"},
+		{Name: "dpgm/a follower warms up on the records", In: "dpgm",
+			Tests: at(in, "ContractOfMixtures/replay"),
+			Old:   "public := r.Public()", New: "public := r.Data",
+			Why: "networks are trained on private records without noise"},
+		{Name: "sequence/the second system is free", In: in, Tests: paid,
+			Old: "for _, part := range c.parts() {\n\t\tlist = append(list, part.Stages()...)",
+			New: "for i, part := range c.parts() {\n\t\tif i > 0 {\n\t\t\tbreak\n\t\t}\n" +
+				"\t\tlist = append(list, part.Stages()...)",
+			Why: "the second system's releases are on no ledger"},
+		{Name: "sequence/plans of another relation", In: in, Tests: paid,
+			Old: "k.OK(p.Budget().Relation == c.Budget.Relation,", New: "k.OK(true,",
+			Why: "noise for add-or-remove-one is half of what replace-one needs"},
+		{Name: "sequence/the second system's state is lost", In: in, Tests: at(in, "StopsBetween"),
+			Old: "states[i] = f\n", New: "states[1], states[i] = nil, f\n",
+			Why: "a run that goes on begins its second system again, with fewer steps left"},
+		{Name: "synth/followers run by themselves", In: "internal/network", Tests: paid,
+			Old: "if follows && !r.Follows() {", New: "if false {",
+			Why: "a plan without the records that it starts from spends its budget"},
+		{Name: "synth/shares of a part are kept under another name", In: "synth",
+			Tests: at(in, "Contract/(checkpoints|shares)"),
+			Old:   "r.keeper.released(r.full(purpose), out)", New: "r.keeper.released(purpose, out)",
+			Why: "a share that is paid for is lost"},
+	}
+}

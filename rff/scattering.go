@@ -1,0 +1,344 @@
+package rff
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Scattering describes grey images by a wavelet scattering transform of two scales and two orders:
+// moduli of oriented wavelets, moduli of wavelets of these, averaged over cells of 4×4 pixels. The
+// wavelets are fixed, so nothing is learnt from records. It is meant for linear classifiers and for
+// clustering; a generator cannot be trained against it.
+//
+// With L orientations there are 1 + 2L + L² channels: 81 for the usual 8. Within a record every
+// group of channels is brought to mean 0 and variance 1 (group normalisation), and the whole row to
+// norm 1, or 0 for an image of one grey level, so that a private sum of rows has sensitivity 1. A
+// row is a function of its image alone.
+//
+// Source: Bruna and Mallat 2013 (scattering); Tramèr and Boneh 2021 (for private classifiers, with
+// group normalisation).
+type Scattering struct {
+	Orientations int `json:"orientations"`    // between 0 and π; 0 means 8
+	Group        int `json:"group,omitempty"` // channels normalised together; 0 means 3
+}
+
+func (c Scattering) withDefaults() Scattering {
+	if c.Orientations == 0 {
+		c.Orientations = 8
+	}
+	if c.Group == 0 {
+		c.Group = 3
+	}
+	return c
+}
+
+const mostAngles = 64
+
+func (c Scattering) channels() int { return 1 + 2*c.Orientations + c.Orientations*c.Orientations }
+
+// Features implements [FeatureKernel]. Errors: also a layout that is not one of grey images.
+func (c Scattering) Features(l Layout, _ uint64) (Features, error) {
+	m, err := c.new(l)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (c Scattering) new(l Layout) (*ScatteringMap, error) {
+	c = c.withDefaults()
+	if err := errors.Join(l.Validate(), c.validate(l)); err != nil {
+		return nil, err
+	}
+	return &ScatteringMap{config: c, height: l.Height, width: l.Width}, nil
+}
+
+func (c Scattering) validate(l Layout) error {
+	var k param.Checker
+	k.OK(l.image() && l.In == l.Height*l.Width, "rff.Scattering: layout",
+		fmt.Sprintf("%d numbers of %d×%d pixels", l.In, l.Height, l.Width), "images in grey")
+	k.OK(c.Orientations >= 1 && c.Orientations <= mostAngles, "rff.Scattering.Orientations",
+		c.Orientations, "from 1 to 64")
+	k.OK(c.Group >= 1 && c.Group <= 1<<13, "rff.Scattering.Group", c.Group, "from 1 to 8192")
+	return k.Err()
+}
+
+// ScatteringMap is the features of [Scattering] for images of one size. It is safe for concurrent
+// use.
+//
+// Guarantee: each row it writes has a Euclidean norm of at most 1, in the float32 numbers written,
+// whatever the record holds.
+type ScatteringMap struct {
+	config        Scattering
+	height, width int
+}
+
+// half is the number of cells of two along n.
+func half(n int) int { return (n + 1) / 2 }
+
+// In is the width of a record.
+func (m *ScatteringMap) In() int { return m.height * m.width }
+
+// Dim is the number of features.
+func (m *ScatteringMap) Dim() int {
+	return m.config.channels() * half(half(m.height)) * half(half(m.width))
+}
+
+// NormBound is 1.
+func (m *ScatteringMap) NormBound() float64 { return 1 }
+
+// Transform writes the features of the batch's records into dst. It computes on the host, whatever
+// the device.
+//
+// Shapes: dst is b.Rows × Dim in be's memory; records have width In.
+func (m *ScatteringMap) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
+	x, out := hostRows(be, b), hostDst(be, dst)
+	parallel(be, b.Rows, 1500*m.In(), func(lo, hi int) {
+		s := newScatterer(m)
+		for i := lo; i < hi; i++ {
+			s.features(x.Row(i), out.Row(i))
+		}
+	})
+	toDevice(be, dst, out)
+}
+
+type scatteringFile struct {
+	Scattering Scattering `json:"scattering"`
+	Height     int        `json:"height"`
+	Width      int        `json:"width"`
+}
+
+// MarshalJSON writes the description and the size of the images.
+func (m *ScatteringMap) MarshalJSON() ([]byte, error) {
+	return json.Marshal(scatteringFile{m.config, m.height, m.width})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. Errors: [ErrFormat], [*param.Error].
+func (m *ScatteringMap) UnmarshalJSON(data []byte) error {
+	var f scatteringFile
+	if err := json.Unmarshal(data, &f); err != nil {
+		return fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	if f.Height < 1 || f.Width < 1 || f.Height > 1<<15 || f.Width > 1<<15 {
+		return fmt.Errorf("%w: images of %d×%d pixels", ErrFormat, f.Height, f.Width)
+	}
+	read, err := f.Scattering.new(Layout{In: f.Height * f.Width, Height: f.Height, Width: f.Width})
+	if err != nil {
+		return err
+	}
+	*m = *read
+	return nil
+}
+
+// The wavelets are those of Morlet with circular envelopes, at the finest scale; the coarser scale
+// is the same at half the resolution.
+const (
+	waveSigma = 0.8
+	waveFreq  = 3 * math.Pi / 4
+	waveReach = 3
+	waveTaps  = 2*waveReach + 1
+)
+
+// wave is one wavelet: a bell times a complex wave, the product of one factor along rows and one
+// along columns, less as much of the bell as gives it mean 0.
+type wave struct {
+	rowRe, rowIm, colRe, colIm [waveTaps]float64
+	bell                       float64
+}
+
+// scatterer is one worker's scratch. Numbers that are not finite, of records that were not clamped,
+// give rows of zeros.
+type scatterer struct {
+	m         *ScatteringMap
+	waves     []wave
+	bell      [waveTaps]float64
+	re, im    []float64   // rows convolved
+	low, work []float64   // smoothed by the bell
+	image     []float64   // at full resolution
+	coarse    []float64   // at half
+	first     [][]float64 // moduli of the finest scale, at half resolution
+	modulus   []float64
+}
+
+func newScatterer(m *ScatteringMap) *scatterer {
+	n, h := m.height*m.width, half(m.height)*half(m.width)
+	s := &scatterer{m: m, re: make([]float64, n), im: make([]float64, n), low: make([]float64, n),
+		work: make([]float64, n), image: make([]float64, n), coarse: make([]float64, h),
+		modulus: make([]float64, n)}
+	var sum float64
+	for k := range s.bell {
+		t := float64(k - waveReach)
+		s.bell[k] = math.Exp(-t * t / (2 * waveSigma * waveSigma))
+		sum += s.bell[k]
+	}
+	for k := range s.bell {
+		s.bell[k] /= sum
+	}
+	for o := range m.config.Orientations {
+		s.waves = append(s.waves, s.wave(math.Pi*float64(o)/float64(m.config.Orientations)))
+		s.first = append(s.first, make([]float64, h))
+	}
+	return s
+}
+
+func (s *scatterer) wave(angle float64) (w wave) {
+	sin, cos := math.Sincos(angle)
+	var row, col complex128
+	for k, g := range s.bell {
+		t := float64(k - waveReach)
+		w.rowIm[k], w.rowRe[k] = math.Sincos(waveFreq * cos * t)
+		w.colIm[k], w.colRe[k] = math.Sincos(waveFreq * sin * t)
+		w.rowRe[k], w.rowIm[k] = g*w.rowRe[k], g*w.rowIm[k]
+		w.colRe[k], w.colIm[k] = g*w.colRe[k], g*w.colIm[k]
+		row, col = row+complex(w.rowRe[k], w.rowIm[k]), col+complex(w.colRe[k], w.colIm[k])
+	}
+	w.bell = real(row * col) // the bell's own sum is 1, and the wave is even
+	return w
+}
+
+// features writes the row of one image, at norm 1.
+func (s *scatterer) features(x, out []float32) {
+	h, w := s.m.height, s.m.width
+	for i := range s.image {
+		s.image[i] = float64(x[i])
+	}
+	pool(s.coarse, s.image, h, w)
+	ch, cw := half(h), half(w)
+	cells := half(ch) * half(cw)
+	at := 0
+	write := func(src []float64) {
+		poolInto(out[at:at+cells], src, ch, cw)
+		at += cells
+	}
+	write(s.coarse)
+	s.smooth(s.image, h, w)
+	for o := range s.waves {
+		s.convolve(s.image, h, w, &s.waves[o])
+		pool(s.first[o], s.modulus, h, w)
+		write(s.first[o])
+	}
+	for _, src := range append([][]float64{s.coarse}, s.first...) {
+		s.smooth(src, ch, cw)
+		for o := range s.waves {
+			s.convolve(src, ch, cw, &s.waves[o])
+			write(s.modulus)
+		}
+	}
+	normalise(out, cells*s.m.config.Group)
+	toUnit(out)
+}
+
+// smooth sets low to the image convolved with the bell. Outside is 0.
+func (s *scatterer) smooth(src []float64, h, w int) {
+	for y := range h {
+		for x := range w {
+			var sum float64
+			for k := max(-waveReach, -x); k <= min(waveReach, w-1-x); k++ {
+				sum += s.bell[k+waveReach] * src[y*w+x+k]
+			}
+			s.work[y*w+x] = sum
+		}
+	}
+	columns(s.low[:h*w], s.work, &s.bell, h, w)
+}
+
+// convolve sets modulus to that of the image convolved with a wavelet; low holds its smooth part.
+func (s *scatterer) convolve(src []float64, h, w int, v *wave) {
+	for y := range h {
+		row := src[y*w : (y+1)*w]
+		for x := range w {
+			var re, im float64
+			for k := max(-waveReach, -x); k <= min(waveReach, w-1-x); k++ {
+				p := row[x+k]
+				re += v.rowRe[k+waveReach] * p
+				im += v.rowIm[k+waveReach] * p
+			}
+			s.re[y*w+x], s.im[y*w+x] = re, im
+		}
+	}
+	for y := range h {
+		lo, hi := max(-waveReach, -y), min(waveReach, h-1-y)
+		for x := range w {
+			at := y*w + x
+			re, im := -v.bell*s.low[at], 0.0
+			for k := lo; k <= hi; k++ {
+				a, b := s.re[at+k*w], s.im[at+k*w]
+				c, d := v.colRe[k+waveReach], v.colIm[k+waveReach]
+				re += a*c - b*d
+				im += a*d + b*c
+			}
+			s.modulus[at] = math.Sqrt(re*re + im*im)
+		}
+	}
+}
+
+func columns(dst, src []float64, taps *[waveTaps]float64, h, w int) {
+	for y := range h {
+		lo, hi := max(-waveReach, -y), min(waveReach, h-1-y)
+		for x := range w {
+			var sum float64
+			for k := lo; k <= hi; k++ {
+				sum += taps[k+waveReach] * src[(y+k)*w+x]
+			}
+			dst[y*w+x] = sum
+		}
+	}
+}
+
+// pool averages cells of 2×2 pixels. Outside is 0.
+func pool(dst, src []float64, h, w int) {
+	ch, cw := half(h), half(w)
+	clear(dst[:ch*cw])
+	for y := range h {
+		for x := range w {
+			dst[y/2*cw+x/2] += src[y*w+x] / 4
+		}
+	}
+}
+
+func poolInto(dst []float32, src []float64, h, w int) {
+	ch, cw := half(h), half(w)
+	for cy := range ch {
+		for cx := range cw {
+			var sum float64
+			for y := 2 * cy; y < min(2*cy+2, h); y++ {
+				for x := 2 * cx; x < min(2*cx+2, w); x++ {
+					sum += src[y*w+x]
+				}
+			}
+			dst[cy*cw+cx] = float32(sum / 4)
+		}
+	}
+}
+
+// leastSpread is the variance of a group below which it counts as one grey level.
+const leastSpread = 1e-9
+
+// normalise brings every group of numbers to mean 0 and variance 1.
+func normalise(row []float32, group int) {
+	for lo := 0; lo < len(row); lo += group {
+		part := row[lo:min(lo+group, len(row))]
+		var mean, square float64
+		for _, v := range part {
+			mean += float64(v)
+		}
+		mean /= float64(len(part))
+		for _, v := range part {
+			square += (float64(v) - mean) * (float64(v) - mean)
+		}
+		square /= float64(len(part))
+		if !(square > leastSpread && square < math.MaxFloat64) {
+			clear(part)
+			continue
+		}
+		f := 1 / math.Sqrt(square)
+		for i, v := range part {
+			part[i] = float32((float64(v) - mean) * f)
+		}
+	}
+}

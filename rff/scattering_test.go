@@ -1,0 +1,131 @@
+package rff_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/rff"
+)
+
+func scattering(t *testing.T, c rff.Scattering, l rff.Layout) rff.Features {
+	t.Helper()
+	f, err := c.Features(l, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestScatteringOfAnythingHasItsNorm: whatever a record holds, its row has norm 1 or is zero, in the
+// float32 numbers written. The sensitivity of a sum of rows rests on it.
+func TestScatteringOfAnythingHasItsNorm(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	odd := []float32{0, 1, -1, 1e-20, 1e-40, 3e38, -3e38, float32(math.NaN()), float32(math.Inf(1)),
+		float32(math.Inf(-1))}
+	for _, c := range []rff.Scattering{{}, {Orientations: 1, Group: 1}, {Orientations: 3, Group: 100}} {
+		for _, l := range []rff.Layout{picture, {In: 35, Height: 5, Width: 7},
+			{In: 1, Height: 1, Width: 1}} {
+			f := scattering(t, c, l)
+			ones := 0
+			for trial := range 30 {
+				x := make([]float32, f.In())
+				for i := range x {
+					if x[i] = rng.Float32(); trial%2 == 0 && rng.IntN(20) == 0 {
+						x[i] = odd[rng.IntN(len(odd))]
+					}
+				}
+				var square float64
+				for _, v := range described(f, x).Row(0) {
+					square += float64(v) * float64(v)
+				}
+				if !(square <= 1) {
+					t.Fatalf("%+v of %d×%d: a row of squared norm %v", c, l.Height, l.Width, square)
+				}
+				if square > 1-1e-5 {
+					ones++
+				} else if square != 0 {
+					t.Errorf("%+v of %d×%d: a row of squared norm %v", c, l.Height, l.Width, square)
+				}
+			}
+			if ones == 0 && l.In > 1 {
+				t.Errorf("%+v of %d×%d: all rows are zero", c, l.Height, l.Width)
+			}
+		}
+	}
+}
+
+// TestScatteringSeesOneImage: a row is the same bits alone, in any place of a batch, and on any
+// number of cores.
+func TestScatteringSeesOneImage(t *testing.T) {
+	f := scattering(t, rff.Scattering{Orientations: 2}, picture)
+	a, b := bar(10, 10, 0.3, 14), bar(7, 9, -0.5, 10)
+	alone := described(f, a).Row(0)
+	for _, cores := range []int{1, 3} {
+		rows := slices.Concat(b, a, b, a)
+		dst := device.HostMatrix(4, f.Dim(), make([]float32, 4*f.Dim()))
+		f.Transform(device.CPUWith(cores), dense(4, f.In(), rows), dst)
+		if !slices.Equal(dst.Row(1), alone) || !slices.Equal(dst.Row(3), alone) {
+			t.Errorf("%d cores: the row depends on other rows", cores)
+		}
+	}
+}
+
+// TestScatteringTellsDirections: bars that lean the other way are further from one another than
+// bars that are moved by a pixel, and brightness does not matter.
+func TestScatteringTellsDirections(t *testing.T) {
+	f := scattering(t, rff.Scattering{}, picture)
+	dim := bar(10, 10, 0.5, 14)
+	for i := range dim {
+		dim[i] /= 2
+	}
+	m := described(f, bar(10, 10, 0.5, 14), bar(10.5, 10, 0.5, 14), bar(10, 10, -0.5, 14), dim)
+	between := func(i, j int) float64 {
+		var d float64
+		for k, v := range m.Row(i) {
+			d += math.Pow(float64(v-m.Row(j)[k]), 2)
+		}
+		return math.Sqrt(d)
+	}
+	if moved, turned := between(0, 1), between(0, 2); turned < 2*moved {
+		t.Errorf("moved by half a pixel: distance %.3g, turned: %.3g", moved, turned)
+	}
+	if faint := between(0, 3); faint > 1e-3 {
+		t.Errorf("half as bright: distance %.3g", faint)
+	}
+}
+
+// TestScatteringIsRead: descriptions and maps are read as they were written; layouts that are no
+// grey images are refused.
+func TestScatteringIsRead(t *testing.T) {
+	c := rff.Scattering{Orientations: 4, Group: 5}
+	text, err := rff.MarshalFeatures(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := rff.UnmarshalFeatures(text); err != nil || got != rff.FeatureKernel(c) {
+		t.Errorf("%s is read as %v, %v", text, got, err)
+	}
+	m := scattering(t, c, picture).(*rff.ScatteringMap)
+	if text, err = json.Marshal(m); err != nil {
+		t.Fatal(err)
+	}
+	var again rff.ScatteringMap
+	if err := json.Unmarshal(text, &again); err != nil || again != *m {
+		t.Errorf("%s is read as %+v, %v", text, again, err)
+	}
+	for _, bad := range []string{`{}`, `{"scattering":{"orientations":-1},"height":5,"width":5}`,
+		`{"scattering":{},"height":100000,"width":100000}`, `[]`} {
+		if err := json.Unmarshal([]byte(bad), &again); err == nil {
+			t.Errorf("%s is read", bad)
+		}
+	}
+	for _, l := range []rff.Layout{{In: 30}, {In: 12, Height: 2, Width: 2}} {
+		if _, err := c.Features(l, 1); err == nil {
+			t.Errorf("%+v is taken for an image", l)
+		}
+	}
+}

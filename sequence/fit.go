@@ -1,0 +1,138 @@
+package sequence
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Judge makes the checks of both systems.
+func (w *work) Judge(r *synth.Run) error {
+	for _, part := range w.config.parts() {
+		if err := r.JudgeInner(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Fit carries out the first system, draws records from its generator, and carries out the second.
+//
+// Guarantee: the second system's public records come from the first one's model and a public seed.
+func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
+	states, err := restore(r.Saved())
+	if err != nil {
+		return nil, err
+	}
+	var models [2]synth.Model
+	parts := w.config.parts()
+	for i, part := range parts {
+		if i > 0 {
+			if part.Public, err = w.public(ctx, r, models[0]); err != nil {
+				return nil, err
+			}
+		}
+		part.Saved = states[i]
+		part.Keep = func(f *synth.File) (*synth.File, error) {
+			states[i] = f
+			return states.file()
+		}
+		if models[i], err = r.FitInner(ctx, part); err != nil {
+			return nil, err
+		}
+		if err := r.Save(); err != nil { // the last state of a complete system
+			return nil, err
+		}
+		r.Keep(states.file)
+	}
+	return &Model{Wrapped: synth.Wrapped{Model: models[1]}, first: models[0],
+		systems: [2]string{w.config.First.System(), w.config.Then.System()}}, nil
+}
+
+// public draws the records that the second system starts from.
+//
+// Errors: *param.Error for a model of a user-defined system that hands out the private records, or
+// records of another schema than it states.
+func (w *work) public(ctx context.Context, r *synth.Run, m synth.Model) (records.Data, error) {
+	c := w.config
+	gen := synth.NewGenerator(c.First.System(), m, r.Guarantee())
+	var chunks []records.Data
+	for chunk, err := range gen.Stream(ctx, c.Records, synth.Seed(c.Seed), synth.Unconstrained()) {
+		if err != nil {
+			return nil, fmt.Errorf("sequence: records of %s: %w", c.First.System(), err)
+		}
+		if r.Data != nil && records.Overlap(chunk, r.Data) { // before it is copied
+			return nil, param.New("sequence.Config.First", "a generator of the private records",
+				"a generator of synthetic records")
+		}
+		chunks = append(chunks, chunk)
+	}
+	drawn, err := records.Concat(c.Then.Schema(), chunks...)
+	if err != nil {
+		return nil, fmt.Errorf("sequence: records of %s: %w", c.First.System(), err)
+	}
+	return drawn, nil
+}
+
+// states are those of both systems in a checkpoint, nil before there is one.
+type states [2]*synth.File
+
+type stateJSON struct {
+	Parts []partJSON `json:"parts"`
+}
+
+type partJSON struct {
+	Kept     bool            `json:"kept"`
+	Header   json.RawMessage `json:"header,omitempty"`
+	Sections int             `json:"sections"`
+}
+
+// file is both states as one.
+func (s *states) file() (*synth.File, error) {
+	var j stateJSON
+	out := &synth.File{Kind: systemName}
+	for _, f := range s {
+		if f == nil {
+			j.Parts = append(j.Parts, partJSON{})
+			continue
+		}
+		j.Parts = append(j.Parts, partJSON{true, f.Header, len(f.Sections)})
+		out.Sections = append(out.Sections, f.Sections...)
+	}
+	var err error
+	out.Header, err = json.Marshal(j)
+	return out, err
+}
+
+// restore is the inverse of file.
+//
+// Errors: synth.ErrFormat.
+func restore(f *synth.File) (*states, error) {
+	s := new(states)
+	if f == nil {
+		return s, nil
+	}
+	var j stateJSON
+	if err := f.Decode(&j); err != nil {
+		return nil, err
+	}
+	if len(j.Parts) != len(s) {
+		return nil, synth.Malformed(fmt.Errorf("states of %d systems", len(j.Parts)))
+	}
+	left := f.Sections
+	for i, part := range j.Parts {
+		if part.Sections < 0 || part.Sections > len(left) {
+			return nil, synth.Malformed(errors.New("a state with missing sections"))
+		}
+		if part.Kept {
+			s[i] = &synth.File{Header: part.Header, Sections: left[:part.Sections:part.Sections]}
+		}
+		left = left[part.Sections:]
+	}
+	return s, nil
+}

@@ -1,0 +1,167 @@
+package synth
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// An Inner is one plan that is carried out as a part of a run of several, on the run's records and
+// from the run's reservation; see [Run.FitInner]. Package sequence runs plans in this way.
+type Inner struct {
+	Plan   Plan
+	Prefix string // of the purposes of the plan's stages among those of the run
+	// Public are synthetic records of an earlier part, as public as what they were drawn from; nil for
+	// the first part.
+	Public  records.Data
+	Follows bool // there is an earlier part
+	// Saved is the state of the part from which it resumes; nil for none.
+	Saved *File
+	// Keep makes the run's state from the part's.
+	Keep func(*File) (*File, error)
+}
+
+// base is how a plan that embeds a Program hands it out.
+func (p *Program) base() *Program { return p }
+
+// programOf returns the program of a plan; nil for a plan without one.
+func programOf(p Plan) *Program {
+	if p == nil || len(p.Stages()) == 0 { // nil pointers of the module's plans have no stages
+		return nil
+	}
+	if b, ok := p.(interface{ base() *Program }); ok {
+		return b.base()
+	}
+	return nil
+}
+
+// WorkOf returns what a plan's system does; nil for a plan that does not embed a Program and for
+// the zero value.
+func WorkOf(p Plan) Work {
+	if program := programOf(p); program != nil {
+		return program.work
+	}
+	return nil
+}
+
+// Stages returns the stages of the plan under their names within the run.
+func (in Inner) Stages() []Stage {
+	program := programOf(in.Plan)
+	if program == nil {
+		return nil
+	}
+	list := program.Stages()
+	for i := range list {
+		list[i].Purpose = in.Prefix + list[i].Purpose
+	}
+	return list
+}
+
+// Releaser is a Work whose generators draw records of another schema than the plan's, such as
+// records without labels.
+type Releaser interface{ Releases() records.Schema }
+
+// Releases returns the schema of the records that the plan's generators draw.
+func (in Inner) Releases() records.Schema {
+	if w, ok := WorkOf(in.Plan).(Releaser); ok {
+		return w.Releases()
+	}
+	return in.Plan.Schema()
+}
+
+// enclosing is the run that another one is a part of.
+type enclosing struct {
+	run  *Run
+	part Inner
+}
+
+// inner returns the run of a part.
+func (r *Run) inner(in Inner) (*Run, error) {
+	program := programOf(in.Plan)
+	if program == nil || r.program == nil {
+		return nil, param.New("synth.Inner.Plan", in.Plan, "a plan that embeds a synth.Program")
+	}
+	sub := &Run{Data: r.Data, Ledger: r.Ledger, Backend: r.Backend, options: r.options,
+		program: program, start: r.start, keeper: r.keeper, outer: &enclosing{r, in},
+		transaction: r.transaction, allowed: map[string][]*mechanism.Allowance{}}
+	for _, s := range program.stages {
+		if a := r.allowed[in.Prefix+s.Purpose]; a != nil {
+			sub.allowed[s.Purpose] = a
+		}
+	}
+	return sub, nil
+}
+
+// JudgeInner makes the checks of a part that come before the run's reservation; see [Judge].
+//
+// Errors: those of the part's Judge; *param.Error for a plan that cannot be a part.
+func (r *Run) JudgeInner(in Inner) error {
+	sub, err := r.inner(in)
+	if err != nil {
+		return err
+	}
+	if j, ok := sub.program.work.(Judge); ok {
+		return j.Judge(sub)
+	}
+	return nil
+}
+
+// FitInner carries out a part. It draws from the allowances of the run's own stages, under the
+// part's prefix, and what it reports and keeps goes to the run.
+//
+// Guarantee: nothing is reserved. The run's plan has to hold the part's Stages.
+// Errors: those of the part; ErrData for data that failed meanwhile, in which case nothing of the
+// part may be used; *param.Error for a plan that cannot be a part.
+func (r *Run) FitInner(ctx context.Context, in Inner) (Model, error) {
+	sub, err := r.inner(in)
+	if err != nil {
+		return nil, err
+	}
+	m, err := sub.program.work.Fit(ctx, sub)
+	if err == nil {
+		err = sub.failed()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.program.system, err)
+	}
+	return m, nil
+}
+
+// Follows reports whether the run is a part of another, with earlier parts that release records
+// first: Public returns them.
+func (r *Run) Follows() bool { return r.outer != nil && r.outer.part.Follows }
+
+// Public returns the synthetic records of the earlier parts of a run that Follows; nil before they
+// have been drawn, and for other runs. They are released: using them costs no privacy.
+func (r *Run) Public() records.Data {
+	if r.outer == nil {
+		return nil
+	}
+	return r.outer.part.Public
+}
+
+// full returns the name of a stage in the checkpoint.
+func (r *Run) full(purpose string) string {
+	if r.outer == nil {
+		return purpose
+	}
+	return r.outer.run.full(r.outer.part.Prefix + purpose)
+}
+
+// keep passes a part's state on to the run that it is a part of.
+func (e *enclosing) keep(state func() (*File, error)) {
+	if state == nil {
+		e.run.Keep(nil)
+		return
+	}
+	e.run.Keep(func() (*File, error) {
+		f, err := state()
+		if f == nil || err != nil || e.part.Keep == nil {
+			return f, err
+		}
+		return e.part.Keep(f)
+	})
+}
