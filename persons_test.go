@@ -43,8 +43,8 @@ func TestSystemsTakePersons(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", p.System(), err)
 		}
-		both := "one user with all rows, of which at most 3 are read; for one row of a user who has " +
-			"others ε = "
+		both := "one user with all rows, of which at most 3 are read; for one row of a user with " +
+			"further rows: ε = "
 		got := read.String()
 		if got != p.String() || !strings.Contains(strings.Join(strings.Fields(got), " "), both) {
 			t.Errorf("%s: the plan does not state both units:\n%v", p.System(), got)

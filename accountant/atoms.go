@@ -14,7 +14,7 @@ const ulp = 0x1p-52
 func leafAtom(e Event, r Relation) (atom, error) {
 	switch v := e.(type) {
 	case Laplace:
-		return laplaceAtom{min(v.Scale, 1e9)}, nil // less noise than stated only increases the price
+		return laplaceAtom{min(v.Scale, 1e9)}, nil // rounding the noise down only increases the price
 	case DiscreteGaussian:
 		return discreteGaussianAtom{v.Sigma, v.Sensitivity, &pld.Pairs{}}, nil
 	case DiscreteLaplace:

@@ -87,7 +87,7 @@ func (s *search) upper(y float64) float64 {
 	return math.Max(math.SmallestNonzeroFloat64, math.Log(p.Upper/s.target.Epsilon))
 }
 
-// sketch is a cheap estimate of the same; NaN when there is none.
+// sketch is a cheap estimate of upper; NaN if there is none.
 func (s *search) sketch(y float64) float64 {
 	if s.target.Delta == 0 {
 		return math.NaN()
@@ -208,7 +208,7 @@ func (s *search) solve(ceiling float64) (float64, bool) {
 	return lo, !math.IsInf(lo, -1)
 }
 
-// start finds where the cheap estimate meets the target, and its slope.
+// start returns where the cheap estimate meets the target, and its slope there.
 func (s *search) start(ceiling float64) (y, slope float64) {
 	y, slope = min(0, ceiling), 1
 	f := s.sketch(y)
@@ -289,7 +289,7 @@ func (s *search) largest(limit, guess int) (int, error) {
 
 func (s *search) fits(n int) bool { return s.upper(math.Log(float64(n))) <= 0 }
 
-// gallop goes outwards from a guess, until one count fits and another does not: 0 always does,
+// gallop searches outwards from a guess until one count fits and another does not: 0 always fits,
 // limit+1 never.
 func (s *search) gallop(limit, n int) (lo, hi int) {
 	lo, hi = 0, limit+1

@@ -16,9 +16,9 @@ import (
 type change struct {
 	Line       uint64    `json:"line"`
 	Snapshot   *snapshot `json:"snapshot,omitempty"`
-	Time       time.Time `json:"time"` // as the caller's clock has it, never before an earlier line's
+	Time       time.Time `json:"time"` // by the caller's clock; never decreases
 	ApprovedBy []string  `json:"approved_by,omitempty"`
-	At         []partOf  `json:"at,omitempty"` // the child ledger that changes; none for the outermost
+	At         []partOf  `json:"at,omitempty"` // path to the child ledger; empty for the outermost
 
 	Open        *opening           `json:"open,omitempty"`
 	Reserve     *changeReserve     `json:"reserve,omitempty"`
@@ -74,8 +74,8 @@ type changeDisjoint struct {
 	N       int    `json:"n"`
 }
 
-// changeSpend counts uses as taken: of a transaction's line where ID is set, and otherwise of an
-// entry's uses that belong to no such line.
+// changeSpend counts uses as taken. If ID is set they are uses of that transaction's line,
+// otherwise uses of an entry that belong to no such line.
 type changeSpend struct {
 	ID    string `json:"id,omitempty"`
 	Index int    `json:"index"` // of the transaction's line, or of the entry
@@ -87,7 +87,8 @@ type changeNote struct {
 	Class NoiseClass `json:"class"`
 }
 
-// maxParts bounds the children that one line opens: each takes memory, and the line does not.
+// maxParts bounds the children that one line opens, since a short line could otherwise allocate
+// much memory.
 const maxParts = 1 << 16
 
 // decodeChange reads a line whose place in the chain has been checked.
@@ -108,9 +109,9 @@ func decodeChange(line JournalLine) (*change, error) {
 	case kinds != 1:
 		return nil, fmt.Errorf("%d changes in one line, want 1", kinds)
 	case c.Line != line.Line:
-		return nil, fmt.Errorf("its text has the number %d", c.Line)
+		return nil, fmt.Errorf("its text has the line number %d", c.Line)
 	case line.Snapshot != (c.Snapshot != nil):
-		return nil, fmt.Errorf("its text and its kind disagree about being a snapshot")
+		return nil, fmt.Errorf("only one of its text and its kind says that it is a snapshot")
 	}
 	return &c, nil
 }
@@ -152,19 +153,19 @@ func (l *Ledger) apply(c *change) error {
 	return nil
 }
 
-// descendant is the child ledger at the end of a path.
+// descendant returns the child ledger at the end of a path.
 func (l *Ledger) descendant(path []partOf) (*Ledger, error) {
 	for _, p := range path {
 		if p.Group < 0 || p.Group >= len(l.groups) || p.Part < 0 ||
 			p.Part >= len(l.groups[p.Group].children) {
-			return nil, param.New("accountant.Journal.at", fmt.Sprint(p), "a part that was opened before")
+			return nil, param.New("accountant.Journal.at", fmt.Sprint(p), "a part that is open")
 		}
 		l = l.groups[p.Group].children[p.Part]
 	}
 	return l, nil
 }
 
-// path leads from the outermost ledger to this one.
+// path returns the path from the outermost ledger to this one.
 func (l *Ledger) path() []partOf {
 	if l.parent == nil {
 		return nil
@@ -218,7 +219,7 @@ func (l *Ledger) applyTransaction(c *change) error {
 		return err
 	}
 	if l.transaction(t.ID) != nil {
-		return param.New("accountant.Journal.transaction.id", t.ID, "an ID of its own")
+		return param.New("accountant.Journal.transaction.id", t.ID, "a new transaction ID")
 	}
 	if err := l.countable(lines); err != nil {
 		return err
@@ -244,7 +245,7 @@ func (l *Ledger) applySpend(c *changeSpend) error {
 	if c.ID != "" {
 		t := l.transaction(c.ID)
 		if t == nil || c.Index < 0 || c.Index >= len(t.lines) {
-			return param.New(path+".index", c.Index, "a line of a transaction that was set aside before")
+			return param.New(path+".index", c.Index, "a line of a reserved transaction")
 		}
 		if p := t.lines[c.Index]; c.Count > p.line.Count-p.spent {
 			return param.New(path+".count", c.Count, "no more uses than are left")
@@ -253,7 +254,7 @@ func (l *Ledger) applySpend(c *changeSpend) error {
 		return nil
 	}
 	if c.Index < 0 || c.Index >= len(l.entries) {
-		return param.New(path+".index", c.Index, "an entry that was set aside before")
+		return param.New(path+".index", c.Index, "a reserved entry")
 	}
 	en := l.entries[c.Index]
 	if c.Count > en.left() {
@@ -304,8 +305,8 @@ func lineText(s string) string {
 	return s
 }
 
-// checkNames returns an error for what a line cannot hold: names that are not valid text, and too
-// many or too deeply nested parts.
+// checkNames returns an error for names that are not valid text, and for too many or too deeply
+// nested parts: a line cannot hold them.
 func (l *Ledger) checkNames(t Transaction) error {
 	var k param.Checker
 	k.Add(checkPurpose("accountant.Transaction.ID", t.ID))

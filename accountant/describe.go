@@ -111,7 +111,7 @@ func samplers(e Event, into map[string]bool) {
 	}
 }
 
-// chosen collects how an event samples records that were sampled before; taking all of them is
+// chosen describes how an event samples records that were already sampled. Taking all of them is
 // not mentioned.
 func chosen(e Event, into map[string]bool) {
 	all := into[samplerNone]

@@ -20,7 +20,7 @@ type Guarantee struct {
 	Delta    float64  `json:"delta"`
 	Relation Relation `json:"relation"`
 	Unit     string   `json:"unit"` // whose presence or content is protected
-	// how many rows of a unit are read at most, where it may have several; 0 for one
+	// largest number of rows of a unit that are read, if it may have several; 0 for one
 	RowsPerUnit int              `json:"rows_per_unit,omitempty"`
 	Lower       float64          `json:"lower"`
 	Budget      float64          `json:"budget_epsilon"`
@@ -29,9 +29,9 @@ type Guarantee struct {
 	NoiseClass  []NoiseClass     `json:"noise_class"`
 	Entries     []GuaranteeEntry `json:"entries"`
 	NotCovered  []string         `json:"not_covered"`
-	// not empty: there is no guarantee at all
+	// reason, if not empty, why there is no guarantee
 	NotPrivate string `json:"not_private,omitempty"`
-	// where the ledger is kept; nil for one in memory
+	// place of the ledger; nil for one in memory
 	Kept *Kept `json:"kept,omitempty"`
 }
 
@@ -192,10 +192,10 @@ func (g Guarantee) String() string {
 	return b.String()
 }
 
-// partNumber finds the number of a part in a purpose as collect writes it.
+// partNumber matches the number of a part in a purpose written by collect.
 var partNumber = regexp.MustCompile(`^(.*, part )(\d+)( of \d+: .*)$`)
 
-// alikeParts counts the entries from the first that say the same of consecutive parts.
+// alikeParts returns the number of leading entries that differ only in being consecutive parts.
 func alikeParts(entries []GuaranteeEntry) int {
 	first := partNumber.FindStringSubmatch(entries[0].Purpose)
 	if first == nil {
@@ -218,7 +218,7 @@ func alikeParts(entries []GuaranteeEntry) int {
 	return len(entries)
 }
 
-// lines are the entry in words, for it and the parts after it that are alike.
+// lines describes the entry, together with the following parts that are alike.
 func (e GuaranteeEntry) lines(alike int) string {
 	var b strings.Builder
 	mark, taken := "", "taken"

@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// OneRow is what the guarantee implies for a single row, where a unit may have several
-// (RowsPerUnit) and others of the same unit stay: a row that changes, comes or goes.
+// OneRow returns what the guarantee implies for a single row that is changed, added or removed, if
+// a unit may have several rows (RowsPerUnit) and the others of that unit stay.
 //
-// Such a row replaces one unit's rows by others. Under replace-one that is what the guarantee is
-// about. Under add-or-remove-one it is to take the unit away and to put it back, and two steps of
-// (ε, δ) are one of (2ε, (1+e^ε)δ). A unit's only row is the unit itself.
+// Such a change replaces one unit's rows by others. Under replace-one this is exactly what the
+// guarantee compares. Under add-or-remove-one it is two steps, removing the unit and adding it
+// again, and two steps of (ε, δ) are one of (2ε, (1+e^ε)δ). A unit's only row is the unit itself.
 //
 // Source: Dwork and Roth, "The Algorithmic Foundations of Differential Privacy", 2014, on group
 // privacy; the step is written out here for two.
@@ -21,13 +21,13 @@ func (g Guarantee) OneRow() (epsilon, delta float64) {
 	return 2 * g.Epsilon, min(math.Nextafter((1+math.Exp(g.Epsilon))*g.Delta*(1+0x1p-50), 2), 1)
 }
 
-// Units says whom the guarantee protects, and where that is one with several rows, what it implies
+// Units describes the protected unit and, if it may have several rows, what the guarantee implies
 // for one row.
 func (g Guarantee) Units() string {
 	if g.RowsPerUnit == 0 {
 		return "one " + g.Unit
 	}
 	eps, delta := g.OneRow()
-	return fmt.Sprintf("one %s with all rows, of which at most %d are read; for one row of a %s who has "+
-		"others ε = %s, δ = %.3g", g.Unit, g.RowsPerUnit, g.Unit, roundUp(eps), delta)
+	return fmt.Sprintf("one %s with all rows, of which at most %d are read; for one row of a %s with "+
+		"further rows: ε = %s, δ = %.3g", g.Unit, g.RowsPerUnit, g.Unit, roundUp(eps), delta)
 }

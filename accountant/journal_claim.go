@@ -62,7 +62,7 @@ func (j *journaled) spendAhead(r *Reservation, flushed bool) (bool, error) {
 	return true, nil
 }
 
-// ahead is where the uses are counted that have been counted as taken and not handed out.
+// ahead returns the counter of uses that were counted as taken and not yet handed out.
 func (r *Reservation) ahead() *int {
 	if r.owned() {
 		return &r.line.ahead
@@ -79,7 +79,7 @@ func (r *Reservation) handOut() {
 	}
 }
 
-// claim is how many uses to count as taken in one line; the caller holds the state lock.
+// claim returns the number of uses to count as taken in one line; the caller holds the state lock.
 func (r *Reservation) claim() int {
 	taken, left := r.entry.spent, r.entry.left()
 	if r.owned() {
@@ -88,7 +88,7 @@ func (r *Reservation) claim() int {
 	return min(1+taken/aheadShare, left, r.remaining)
 }
 
-// claimed is the line that counts n uses.
+// claimed returns the line that counts n uses.
 func (r *Reservation) claimed(n int) *change {
 	if r.owned() {
 		return r.line.claimed(n)

@@ -23,8 +23,8 @@ type snapshot struct {
 	Releases []Release     `json:"releases,omitempty"`
 }
 
-// snapshotEvery is after how many lines a ledger writes a snapshot, at least; never before the
-// lines are four times as long as the last one, so that snapshots are a small part of a journal.
+// snapshotEvery is the least number of lines between snapshots. A ledger also waits until the lines
+// are four times as long as the last snapshot, so that snapshots are a small part of a journal.
 const snapshotEvery = 1024
 
 // snapshotIfDue writes a snapshot from time to time. Errors are ignored: nothing depends on
@@ -35,7 +35,7 @@ func (j *journaled) snapshotIfDue(root *Ledger) {
 	}
 }
 
-// writeSnapshot appends a snapshot of what has been applied.
+// writeSnapshot appends a snapshot of all applied lines.
 func (j *journaled) writeSnapshot(root *Ledger) error {
 	root.shared.state.Lock()
 	s, err := j.snapshot(root)
@@ -57,7 +57,7 @@ func (j *journaled) writeSnapshot(root *Ledger) error {
 	return nil
 }
 
-// snapshot is that of the ledger as it stands; the caller holds the state lock.
+// snapshot returns a snapshot of the ledger's present state; the caller holds the state lock.
 func (j *journaled) snapshot(root *Ledger) (*snapshot, error) {
 	saved, err := root.save()
 	if err != nil {
@@ -72,8 +72,8 @@ func (j *journaled) snapshot(root *Ledger) (*snapshot, error) {
 	return s, nil
 }
 
-// followSnapshot compares a snapshot with what its ledger knows, where that is as old, and takes it
-// over where it is newer. The caller holds the state lock.
+// followSnapshot compares a snapshot with the ledger's state if both are equally old, and adopts it
+// if it is newer. The caller holds the state lock.
 func (j *journaled) followSnapshot(root *Ledger, line JournalLine, s *snapshot) error {
 	if line.Line < 2 || ChainHash(s.Previous, line.Text) != line.Hash {
 		return errors.New("a snapshot that does not match its hash")
@@ -165,9 +165,9 @@ func unitOf(t Terms) string {
 	return t.Unit
 }
 
-// graft makes the ledger hold what fresh holds, which was read from the saved form of a later
-// moment of the same ledger. Entries, parts and transactions that reservations point to stay where
-// they are; nothing can become less.
+// graft updates the ledger to the state of fresh, which was read from a later saved form of the
+// same ledger. Entries, parts and transactions that reservations point to stay in place, and no
+// count can decrease.
 func (l *Ledger) graft(fresh *Ledger, saved savedLedger, depth int) error {
 	shrunk := errors.New("a snapshot that holds less than the lines before it")
 	if len(fresh.entries) < len(l.entries) || len(fresh.groups) < len(l.groups) ||
@@ -213,7 +213,7 @@ func (l *Ledger) graft(fresh *Ledger, saved savedLedger, depth int) error {
 	return l.restoreTransactions(saved.Transactions[len(l.transactions):])
 }
 
-// follow counts what has been taken of a transaction since.
+// follow counts the uses of a transaction that were taken since.
 func (t *placedTransaction) follow(fresh *placedTransaction) error {
 	if t.id != fresh.id || len(t.lines) != len(fresh.lines) {
 		return fmt.Errorf("a snapshot without the transaction %q", t.id)

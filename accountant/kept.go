@@ -12,7 +12,7 @@ import (
 type Kept struct {
 	Store    string   `json:"store"`    // what the journal calls its place, without a path
 	Ledger   string   `json:"ledger"`   // its name
-	ID       string   `json:"id"`       // of the journal: another one is never equal
+	ID       string   `json:"id"`       // ID of the journal, which no other journal has
 	Position Position `json:"position"` // of the last line
 }
 
@@ -45,8 +45,7 @@ func (s *LineSpan) copied() *LineSpan {
 	return &c
 }
 
-// name notes on an entry that the line after the last one sets more of it aside; the caller holds
-// the state lock.
+// name records on an entry that the next line reserves more of it; the caller holds the state lock.
 func (j *journaled) name(en *entry) {
 	if j == nil {
 		return
@@ -61,7 +60,7 @@ func (j *journaled) name(en *entry) {
 	}
 }
 
-// kept is where the ledger is kept, as of the last line that was applied.
+// kept returns where the ledger is kept, as of the last applied line.
 func (j *journaled) kept() *Kept {
 	if j == nil {
 		return nil

@@ -29,7 +29,7 @@ type Ledger struct {
 	named        map[string]*placedTransaction
 
 	notPrivate string
-	unit       string // whose presence is protected; empty for a record's
+	unit       string // unit whose presence is protected; empty for a record
 	joined     int    // ledgers merged into this one
 	policy     Policy
 	approve    Approval // of the outermost ledger
@@ -39,7 +39,7 @@ type Ledger struct {
 	parent *Ledger // of a part; nil otherwise
 	place  partOf  // in the parent
 
-	version   uint64 // grows whenever what is set aside changes
+	version   uint64 // increases with every change of the reservations
 	published cachedBound
 	bracket   cachedBound // the same with its lower end
 	headroom  headroom
@@ -209,7 +209,7 @@ func (l *Ledger) Reserve(purpose string, e Event, count int) (*Reservation, erro
 	return l.reserveOf(purpose, key, count, 0)
 }
 
-// reserveOf reserves count uses of the event with this key, of which taken are taken at once.
+// reserveOf reserves count uses of the event with this key, and immediately takes taken of them.
 // The caller holds the reserve lock.
 func (l *Ledger) reserveOf(purpose, key string, count, taken int) (r *Reservation, err error) {
 	var own Event
@@ -239,7 +239,7 @@ func (l *Ledger) reserveOf(purpose, key string, count, taken int) (r *Reservatio
 	return r, err
 }
 
-// own returns the ledger's copy of the event with this key; no caller holds its lists.
+// own returns the ledger's copy of the event with this key, which shares no slices with a caller.
 func (l *Ledger) own(id, key string, count int) (Event, error) {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -359,7 +359,7 @@ func (r *Reservation) Spend() error {
 		return ErrReservationExhausted
 	}
 	if !r.owned() && r.entry.spent-r.entry.ownedSpent >= r.entry.reserved-r.entry.owned {
-		return ErrReservationExhausted // what is left belongs to transactions with an ID
+		return ErrReservationExhausted // the remaining uses belong to transactions with an ID
 	}
 	if r.line != nil {
 		if r.line.spent >= r.line.line.Count {
@@ -482,7 +482,7 @@ func (l *Ledger) markNotPrivate(reason string) {
 	}
 }
 
-// notPrivate is why the family's runs are not private; the caller holds the state lock.
+// notPrivate returns why the family's runs are not private, or ""; the caller holds the state lock.
 func (s *ledgerShared) notPrivate() string {
 	if s.root.notPrivate == "" && s.journal != nil {
 		return s.journal.marked

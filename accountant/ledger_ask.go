@@ -2,15 +2,15 @@ package accountant
 
 import "fmt"
 
-// asking calls the policy and the approval hook once for each reservation, however often the ledger
-// has to decide again because other processes reserved first.
+// asking calls the policy and the approval hook once for each reservation, even if the ledger must
+// decide again because other processes reserved first.
 type asking struct {
 	ledger *Ledger
 	names  []string // of those who approve
 	asked  int      // policy requests that were allowed
 }
 
-// ask asks about the requests, which come to u for the purposes named.
+// ask asks about the requests, whose uses for the named purposes are u.
 func (a *asking) ask(u uses, purpose string, requests ...Request) error {
 	l := a.ledger
 	for l.policy != nil && a.asked < len(requests) {
@@ -34,7 +34,8 @@ func (a *asking) ask(u uses, purpose string, requests ...Request) error {
 	return nil
 }
 
-// overBudget says why count uses of e do not fit. The caller holds the state lock.
+// overBudget returns the error for count uses of e that do not fit. The caller holds the state
+// lock.
 func (root *Ledger) overBudget(at *Ledger, purpose string, e Event, count int) error {
 	r, err := root.bound(root.event(at, e, count), false)
 	if err != nil {

@@ -42,9 +42,9 @@ type journaled struct {
 
 	sinceSnapshot, bytesSince, snapshotBytes int
 
-	pending []*change // notes and marks that no line holds yet; under the state lock
-	marked  string    // why the run is not private, from the moment on that it is
-	waiting int       // how many lines come before the one that is being made true
+	pending []*change // notes and marks not yet written to a line; under the state lock
+	marked  string    // why the run is not private, as soon as that is known
+	waiting int       // number of lines before the one that is being applied
 }
 
 // WithClock sets the clock for the lines of a ledger in a journal. The default is the system's
@@ -164,13 +164,14 @@ type operation struct {
 	uses   uses // what is set aside; nil for nothing
 }
 
-// uses is what is set aside for one purpose, or for all of them where it is empty; nil for nothing.
+// uses returns what is reserved for one purpose, or for all if purpose is empty; nil for nothing.
 type uses func(purpose string) Event
 
-// commit carries an operation out. The caller holds the reserve lock.
+// commit performs an operation. The caller holds the reserve lock.
 //
-// In a journal, the lines are durable before it is true. After an error of Append they may be
-// there: the next reading counts them, so that nothing is ever understated.
+// In a journal, the lines are durable before the operation takes effect. After an error of Append
+// they may still be in the journal: the next read counts them, so that the cost is never
+// understated.
 func (s *ledgerShared) commit(c operation) error {
 	if s.journal != nil {
 		return s.journal.commit(s.root, c)
@@ -250,8 +251,8 @@ func (j *journaled) lock() (unlock func(), err error) {
 	return func() {}, nil
 }
 
-// append writes what an operation comes to that was decided when head was the last line, and what
-// is pending, and makes it true.
+// append writes the lines of an operation that was decided when head was the last line, together
+// with pending lines, and applies them.
 func (j *journaled) append(root *Ledger, c operation, head Position) error {
 	j.reading.Lock()
 	defer j.reading.Unlock()
@@ -282,7 +283,7 @@ func (j *journaled) append(root *Ledger, c operation, head Position) error {
 	return nil
 }
 
-// made makes durable lines true; the caller holds both locks.
+// made applies durable lines; the caller holds both locks.
 func (j *journaled) made(root *Ledger, c operation, pending []*change, lines []JournalLine,
 	changes []*change) {
 	for _, p := range pending {
@@ -333,7 +334,7 @@ func (j *journaled) time() time.Time {
 	return now
 }
 
-// advance notes that a line has been applied; the caller holds the state lock.
+// advance records that a line has been applied; the caller holds the state lock.
 func (j *journaled) advance(line JournalLine, at time.Time) {
 	if j.head = line.Position; j.first.Line == 0 {
 		j.first = line.Position
@@ -377,7 +378,7 @@ func (j *journaled) catchUp(root *Ledger) error {
 	return nil
 }
 
-// unread are the lines that have not been applied.
+// unread yields the lines that have not been applied.
 func (j *journaled) unread() iter.Seq2[JournalLine, error] {
 	if s, ok := j.lines.(Snapshotter); ok && j.head.Line == 0 {
 		return s.ReadLatest(j.ctx)
@@ -420,7 +421,7 @@ func damaged(line JournalLine, err error) error {
 	return fmt.Errorf("%w: line %d: %w", ErrDamaged, line.Line, err)
 }
 
-// open takes the terms of the first line over.
+// open adopts the terms of the first line.
 func (j *journaled) open(root *Ledger, o *opening) error {
 	if o.Version != journalVersion {
 		return fmt.Errorf("lines of version %d, want %d", o.Version, journalVersion)

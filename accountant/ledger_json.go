@@ -132,9 +132,9 @@ const maxPartDepth = 8
 
 // restore adds saved entries and children. The caller holds the lock or is the only owner.
 //
-// A fresh ledger also learns which uses belong to which transaction. One that other ledgers are
-// joined into does not: what is left of a transaction was counted as taken before (see settle), and
-// a run that resumes there reserves its uses again, which counts more.
+// A new ledger also learns which uses belong to which transaction. A ledger that others are merged
+// into does not: the remaining uses of a transaction were already counted as taken (see settle),
+// and a run that resumes there reserves its uses again, which only counts more.
 func (l *Ledger) restore(s savedLedger, depth int, fresh bool) error {
 	if depth > maxPartDepth {
 		return param.New("accountant.Ledger.parts", depth,

@@ -129,7 +129,7 @@ func MergeDisjoint(b Budget, purpose string, ledgers ...*Ledger) (*Ledger, error
 	return out, nil
 }
 
-// absorb copies everything set aside in from.
+// absorb copies all reservations of from.
 func (l *Ledger) absorb(from *Ledger, path string) error {
 	if from == nil {
 		return param.New(path, nil, "a ledger")
@@ -157,9 +157,9 @@ func (l *Ledger) absorb(from *Ledger, path string) error {
 	return l.restore(saved, 0, false)
 }
 
-// adoptUnit takes the unit of the first ledger that is joined and refuses others. A promise for
-// users is none of the same ε for records: a row that comes to a user who has others replaces what
-// the user contributes, and that is two steps where users come or go.
+// adoptUnit adopts the unit of the first ledger that is merged and returns an error for other
+// units. A guarantee for users does not imply one for records at the same ε: adding a row of a user
+// who has others replaces the user's contribution, which is two steps under add-or-remove-one.
 func (l *Ledger) adoptUnit(path, unit string) error {
 	if l.joined == 0 {
 		l.unit = unit
@@ -167,8 +167,8 @@ func (l *Ledger) adoptUnit(path, unit string) error {
 	l.joined++
 	if l.unit != unit {
 		other := Ledger{unit: unit}
-		return param.New(path, "a promise to one "+other.unitName(),
-			"one to one "+l.unitName()+", as of the first ledger")
+		return param.New(path, "a guarantee for one "+other.unitName(),
+			"one for one "+l.unitName()+", as of the first ledger")
 	}
 	return nil
 }

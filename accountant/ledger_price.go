@@ -11,7 +11,7 @@ func (l *Ledger) Event() Event {
 	return frozen(l.event(nil, nil, 0))
 }
 
-// frozen is a copy that shares nothing with e.
+// frozen returns a copy that shares no memory with e.
 func frozen(e Event) Event {
 	key, err := eventKey(e)
 	if err != nil {
@@ -34,8 +34,8 @@ func (l *Ledger) event(at *Ledger, e Event, extra int) Event {
 	return l.eventFor("", at, more)
 }
 
-// eventFor is what was set aside for one purpose, for all where it is empty, in this ledger and its
-// children, with more in the ledger at, where more is not nil.
+// eventFor returns what was reserved for one purpose, or for all if it is empty, in this ledger and
+// its children. If more is not nil, it is added in the ledger at.
 func (l *Ledger) eventFor(purpose string, at *Ledger, more Event) Event {
 	var all []Event
 	for _, en := range l.entries {
@@ -87,8 +87,8 @@ func (l *Ledger) price() (priced, error) {
 	return l.cached(&l.published, false)
 }
 
-// priceFull adds the lower end, and never publishes more than the check that let the reservations
-// in.
+// priceFull adds the lower end. It never publishes more than the check that permitted the
+// reservations.
 func (l *Ledger) priceFull() (priced, error) {
 	quick, err := l.price()
 	if err != nil {
@@ -109,7 +109,7 @@ func (l *Ledger) priceFull() (priced, error) {
 // if later events depend on earlier releases: the sum itself may depend on them too.
 func (l *Ledger) filtered(sum priced) priced {
 	switch {
-	case sum.Upper > l.budget.Epsilon: // read from a file that was kept by no filter
+	case sum.Upper > l.budget.Epsilon: // read from the file of a ledger without a filter
 		sum.Bound = Bound{0, math.Inf(1), math.Inf(1)}
 	case sum.Upper > 0 || l.uses():
 		sum.Bound = Bound{0, l.budget.Epsilon, l.budget.Epsilon}
@@ -117,7 +117,7 @@ func (l *Ledger) filtered(sum priced) priced {
 	return sum
 }
 
-// uses says whether anything has been set aside in the ledger or its children.
+// uses reports whether anything has been reserved in the ledger or its children.
 func (l *Ledger) uses() bool {
 	if len(l.entries) > 0 {
 		return true
@@ -170,10 +170,10 @@ func (h *headroom) allow(l *Ledger, e Event, key string, count int) error {
 	return nil
 }
 
-// took follows the counts to the next version of the family, where count uses of the event have
-// been set aside. It is called where that happens and nowhere else: a check that passed may still
-// be refused by the policy, and then nothing has moved. What was remembered for another event,
-// ledger or version stays behind at its own version, and the next check drops it.
+// took updates the counts to the next version of the family, in which count more uses of the event
+// are reserved. It is called only when that happens: the policy may still refuse a request that
+// passed the check, and then nothing has changed. Counts for another event, ledger or version keep
+// their old version, and the next check drops them.
 func (h *headroom) took(l *Ledger, key string, count int, version uint64) {
 	if h.at != l || h.key != key || h.version != version || count > h.fits {
 		return

@@ -61,8 +61,8 @@ func (m Limit) String() string {
 	return s
 }
 
-// limits checks the limits of the terms and says how many people must approve. The caller holds the
-// state lock.
+// limits checks the limits of the terms and returns the number of people who must approve. The
+// caller holds the state lock.
 func (l *Ledger) limits(purpose string, u uses) (approvals int, err error) {
 	j := l.shared.journal
 	if j == nil {
@@ -133,7 +133,7 @@ func (l *Ledger) askApproval(r Request, approvals int) ([]string, error) {
 
 var errNotApproved = errors.New("accountant: not approved")
 
-// usesOf is count uses of one event for one purpose.
+// usesOf returns count uses of one event for one purpose.
 func usesOf(purpose string, e Event, count int) uses {
 	return func(p string) Event {
 		if p != "" && p != purpose {
@@ -172,8 +172,8 @@ type windowUse struct {
 	Count int    `json:"count"`
 }
 
-// windowSteps is how finely a window's end is kept; what is in a step counts until all of it has
-// left the window.
+// windowSteps is the number of steps in a window. A step counts until all of it has left the
+// window.
 const windowSteps = 64
 
 func (w *window) step(t time.Time) int64 {
@@ -185,7 +185,7 @@ func (w *window) step(t time.Time) int64 {
 	return (seconds*int64(time.Second) + nanos) / length
 }
 
-// remember adds what was set aside at a time; the caller holds the state lock.
+// remember adds a reservation at a time; the caller holds the state lock.
 func (j *journaled) remember(at time.Time, u uses) {
 	for _, w := range j.windows {
 		if e := u(w.limit.Purpose); e != nil {
@@ -199,7 +199,7 @@ func (w *window) add(at time.Time, e Event) {
 	w.uses = slices.DeleteFunc(w.uses, func(u windowUse) bool { return u.gone(now) })
 	key, err := eventKey(e)
 	if err != nil {
-		key = "" // which no price can be put on
+		key = "" // which cannot be priced
 	}
 	for i := range w.uses {
 		if u := &w.uses[i]; u.Step == now && u.Event == key && u.Count < maxCount {
@@ -213,7 +213,7 @@ func (w *window) add(at time.Time, e Event) {
 // gone reports whether the whole step has left a window that ends in the step now.
 func (u windowUse) gone(now int64) bool { return now-u.Step > windowSteps }
 
-// event is all that counts at a time.
+// event returns everything that counts at a time.
 func (w *window) event(at time.Time) Event {
 	now, all := w.step(at), Composed{}
 	for _, u := range w.uses {

@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 )
 
-// What priced a composition, in the words of a guarantee.
+// The names of the engines in guarantees.
 const (
 	engineNone     = "nothing released"
 	engineRDP      = "Rényi divergences (RDP)"
@@ -29,7 +29,7 @@ func (b Bound) max(c Bound) Bound {
 	return Bound{max(b.Lower, c.Lower), max(b.Estimate, c.Estimate), max(b.Upper, c.Upper)}
 }
 
-// priceAll is the worst of the alternatives.
+// priceAll returns the price of the worst alternative.
 func priceAll(alts [][]term, delta float64, r Relation, lower bool) (priced, error) {
 	worst := priced{engine: engineNone}
 	for _, terms := range alts {
@@ -95,7 +95,7 @@ func (p *priced) improve(b Bound, engine string) {
 }
 
 // byDistribution improves p by the loss distributions and the Rényi divergences of terms; exact
-// says that nothing can be smaller.
+// means that no smaller value is possible.
 func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower bool) (exact bool,
 	err error) {
 	if o := single(terms); o != nil {
@@ -109,7 +109,7 @@ func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower b
 		}
 	}
 	if d, ok := rdpTerms(terms, 2); ok && slackOf(terms) == 0 && epsilonFromRDP(2, d, delta) == 0 {
-		// total variation alone settles it, and the grid is spared losses too small for it
+		// total variation alone decides, which spares the grid losses that are too small for it
 		*p = priced{engine: engineRDP}
 		return true, nil
 	}

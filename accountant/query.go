@@ -109,8 +109,8 @@ func AttackBounds(e Event, delta float64, r Relation) (Attack, error) {
 	}, nil
 }
 
-// lossQuantile is a loss that is exceeded with probability at most delta, by Markov's inequality on
-// the curve.
+// lossQuantile returns a loss that is exceeded with probability at most delta, by Markov's
+// inequality on the curve.
 func lossQuantile(p profile, eps, delta float64) float64 {
 	best := math.Inf(1)
 	for i, e := range p.eps {

@@ -151,7 +151,7 @@ func (s *orderSearch) at(i int) (v float64, ok bool) {
 	return v, true
 }
 
-// stride is how many orders the first look passes over.
+// stride is the step of the first pass over the orders.
 const stride = 18
 
 // search looks at every 18th order until it has risen twice and then, by halves, between those

@@ -51,7 +51,7 @@ func reduce(e Event, r Relation) ([][]term, error) {
 	return c.alternatives()
 }
 
-// reduceOne is reduce for events in which the part of a record makes no difference.
+// reduceOne is reduce for events whose price does not depend on the part of a record.
 func reduceOne(e Event, r Relation) ([]term, error) {
 	alts, err := reduce(e, r)
 	if err != nil {
@@ -149,8 +149,8 @@ func (c *collector) finish() []term {
 		}
 		c.terms = append(c.terms, term{gaussianAtom{mu}, 1})
 	} else if c.plain > 0 {
-		// Effects so small that their squares vanish: one release of the smallest effect that squares to
-		// something.
+		// If the effects are so small that their squares vanish, use one release of the smallest effect
+		// whose square does not.
 		c.terms = append(c.terms, term{gaussianAtom{1e-150}, 1})
 	}
 	return c.terms
@@ -195,8 +195,8 @@ func (c *collector) add(e Event, n int) error {
 	return c.push(a, n)
 }
 
-// sampledEffect rounds (q, μ) outward to where they can be told from zero and one: a larger rate or
-// effect only costs more.
+// sampledEffect rounds (q, μ) up to numbers that differ from zero and one in floating point: a
+// larger rate or effect only costs more.
 func sampledEffect(q, mu float64) (float64, float64) {
 	if q > 1-1e-12 {
 		q = 1
@@ -216,7 +216,7 @@ func onlyGaussian(terms []term) (mu float64, ok bool) {
 func (c *collector) poisson(v PoissonSampled, n int) error {
 	switch v.Probability {
 	case 0:
-		_, err := reduce(v.Event, c.relation) // free, but still refused if it has no meaning
+		_, err := reduce(v.Event, c.relation) // free, but still an error if it is invalid
 		return err
 	case 1:
 		return c.add(v.Event, n)

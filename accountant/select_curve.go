@@ -25,7 +25,7 @@ import "math"
 
 const engineSelect = "hockey-stick curve of the best of many runs"
 
-// onlySelection gives one use of a selection that has such a curve and nothing else.
+// onlySelection returns the selection if the event is a single use of one that has such a curve.
 func onlySelection(terms []term) (a selectAtom, ok bool) {
 	if len(terms) != 1 || terms[0].n != 1 {
 		return a, false
@@ -34,7 +34,7 @@ func onlySelection(terms []term) (a selectAtom, ok bool) {
 	return a, ok && !a.poisson
 }
 
-// alternatives are what one run may be.
+// alternatives are the possible events of one run.
 func (a selectAtom) alternatives() [][]term {
 	if len(a.within) == 1 && a.within[0].n == 1 {
 		if w, ok := a.within[0].atom.(worstAtom); ok {
@@ -57,13 +57,14 @@ func (a selectAtom) run(eps float64) float64 {
 	return worst
 }
 
-// mostShift is where the search for (1) gives up.
+// mostShift is the largest s that the search for (1) tries.
 const mostShift = 300
 
 // shift is (1+η)s for an s that is at most two per cent, or 1e-4, above the smallest that fits;
 // +Inf for none.
 func (a selectAtom) shift() float64 {
-	// How far s is from fitting: it does at 0 and below. Both sides of (1) are rounded outward.
+	// The distance of s from satisfying (1), which holds at 0 and below. Both sides of (1) are rounded
+	// outward.
 	far := func(s float64) float64 {
 		d := a.run(s) * (1 - a.gamma*(1-1e-12)) * (1 + 1e-12)
 		return math.Log(d) - math.Log(a.gamma*math.Expm1(s)*(1-1e-12))

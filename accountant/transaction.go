@@ -145,7 +145,7 @@ func (t Transaction) placed() ([]*placedLine, error) {
 	return lines, k.Err()
 }
 
-// check refuses lines that make no sense.
+// check returns an error for invalid lines.
 func (t Transaction) check() error {
 	var k param.Checker
 	const path = "accountant.Transaction"
@@ -191,7 +191,7 @@ func (l *Ledger) transaction(id string) *placedTransaction {
 	return l.named[id]
 }
 
-// hold adds a transaction with an ID; the caller holds the state lock.
+// hold stores a transaction with an ID; the caller holds the state lock.
 func (l *Ledger) hold(t *placedTransaction) {
 	if l.named == nil {
 		l.named = map[string]*placedTransaction{}
@@ -200,7 +200,7 @@ func (l *Ledger) hold(t *placedTransaction) {
 	l.named[t.id] = t
 }
 
-// resumable refuses what is not the transaction that was set aside under its ID.
+// resumable returns an error unless the transaction is the one that was reserved under its ID.
 func (l *Ledger) resumable(held *placedTransaction, t Transaction, lines []*placedLine) error {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -211,8 +211,8 @@ func (l *Ledger) resumable(held *placedTransaction, t Transaction, lines []*plac
 	return nil
 }
 
-// missing are the lines of a journal that count what is known to be gone and was not counted yet.
-// The caller holds the state lock.
+// missing returns the journal lines for uses that are known to be taken and not yet counted. The
+// caller holds the state lock.
 func (held *placedTransaction) missing(lines []*placedLine) (out []*change) {
 	for i, p := range held.lines {
 		if n := lines[i].line.Taken - p.spent; n > 0 {
@@ -222,7 +222,7 @@ func (held *placedTransaction) missing(lines []*placedLine) (out []*change) {
 	return out
 }
 
-// resume hands out what is left; the caller holds the state lock.
+// resume returns the remaining uses; the caller holds the state lock.
 func (held *placedTransaction) resume(lines []*placedLine) (out []*Reservation) {
 	for i, p := range held.lines {
 		taken := lines[i].line.Taken
@@ -251,7 +251,7 @@ func (p *placedLine) reservation() *Reservation {
 		line: p}
 }
 
-// same reports whether a transaction asks for what is held under its ID.
+// same reports whether a transaction equals the one held under its ID.
 func (held *placedTransaction) same(t Transaction, lines []*placedLine, l *Ledger) bool {
 	if len(held.lines) != len(lines) || len(held.groups) != len(t.Groups) {
 		return false
@@ -272,7 +272,7 @@ func (held *placedTransaction) same(t Transaction, lines []*placedLine, l *Ledge
 	return true
 }
 
-// allowAll asks whether all lines fit together.
+// allowAll checks whether all lines fit together.
 func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -299,8 +299,8 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine) error {
 	return nil
 }
 
-// countable refuses lines that an entry could not count: what is held and all lines that share the
-// entry are added up.
+// countable returns an error for lines that would overflow an entry: the uses already held and all
+// lines that share the entry are added up.
 func (l *Ledger) countable(lines []*placedLine) error {
 	type place struct {
 		group, part  int
@@ -320,7 +320,8 @@ func (l *Ledger) countable(lines []*placedLine) error {
 	return nil
 }
 
-// reservedOf is how many uses the ledger itself holds of a line's event for the same purpose.
+// reservedOf returns the number of uses of a line's event that the ledger itself holds for the same
+// purpose.
 func (l *Ledger) reservedOf(p *placedLine) int {
 	if en := l.index[p.line.Purpose+"\x00"+p.key]; en != nil && p.line.Group == 0 {
 		return en.reserved
@@ -374,7 +375,7 @@ func (l *Ledger) setAllAside(t Transaction, lines []*placedLine) []*Reservation 
 		}
 		held.lines = append(held.lines, p)
 	}
-	for _, p := range held.lines { // after all are set aside: none of them is late for another's sake
+	for _, p := range held.lines { // after all are reserved: none is late because of another
 		p.take(p.line.Taken)
 		out = append(out, p.reservation())
 	}
@@ -384,7 +385,7 @@ func (l *Ledger) setAllAside(t Transaction, lines []*placedLine) []*Reservation 
 	return out
 }
 
-// change is the transaction as a line of a journal.
+// change returns the transaction as a line of a journal.
 func (t Transaction) change(lines []*placedLine, r Relation) *changeTransaction {
 	c := &changeTransaction{Relation: r, ID: t.ID}
 	for _, g := range t.Groups {

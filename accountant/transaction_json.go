@@ -35,9 +35,9 @@ func (l *Ledger) saveTransactions() []savedTransaction {
 	return out
 }
 
-// settle counts what transactions have left as taken, in the ledger and in its parts. It is for a
-// ledger that was saved just now and is joined into another: the runs still take those uses where
-// they were set aside, so that the joined ledger must hand them to no other.
+// settle counts the remaining uses of transactions as taken, in the ledger and in its parts. It is
+// for a ledger that was just saved and is merged into another: the runs still take those uses from
+// their original ledger, so the merged one must not hand them out.
 func (s *savedLedger) settle() {
 	for _, t := range s.Transactions {
 		for _, line := range t.Lines {
@@ -55,7 +55,7 @@ func (s *savedLedger) settle() {
 	}
 }
 
-// take counts what a transaction's line has left as taken from the entry that it shares.
+// take counts the remaining uses of a transaction's line as taken from its entry.
 func (s *savedLedger) take(line savedLine) {
 	for i := range s.Entries {
 		en := &s.Entries[i]
@@ -74,7 +74,7 @@ func (l *Ledger) restoreTransactions(saved []savedTransaction) error {
 			return fmt.Errorf("accountant: transactions[%d]: %w", i, err)
 		}
 		if l.transaction(t.id) != nil {
-			return param.New("accountant.Ledger.transactions", i, "an ID of its own")
+			return param.New("accountant.Ledger.transactions", i, "a unique transaction ID")
 		}
 		l.hold(t)
 	}
@@ -84,7 +84,7 @@ func (l *Ledger) restoreTransactions(saved []savedTransaction) error {
 func (l *Ledger) restoreTransaction(s savedTransaction) (*placedTransaction, error) {
 	const path = "accountant.Transaction"
 	if s.ID == "" || len(s.Lines) == 0 {
-		return nil, param.New(path+".ID", s.ID, "an ID, and lines")
+		return nil, param.New(path+".ID", s.ID, "an ID and at least one line")
 	}
 	t := &placedTransaction{ledger: l, id: s.ID, groups: s.Groups}
 	for _, g := range s.Groups {
@@ -106,9 +106,9 @@ func (l *Ledger) restoreTransaction(s savedTransaction) (*placedTransaction, err
 	return t, nil
 }
 
-// own says that count uses of the entry, of which spent are gone, belong to a transaction with an
-// ID. It reports false where the entry does not hold them beside those that belong to others, used
-// or not. No sum wraps, whatever a file says.
+// own assigns count uses of the entry, of which spent are taken, to a transaction with an ID. It
+// reports false if the entry does not hold them in addition to those of other transactions. No sum
+// overflows, whatever a file contains.
 func (en *entry) own(count, spent int) bool {
 	if count > en.reserved-en.owned || spent > en.spent-en.ownedSpent {
 		return false

@@ -63,7 +63,7 @@ func (a truncAtom) rdp(order float64) (float64, bool) {
 	whole, cut := a.halves()
 	x, okX := whole.rdp(order)
 	y, okY := cut.rdp(order)
-	// Which half it was is public, so the moments mix.
+	// Which case occurred is public, so the moments mix.
 	var s renyi.LogSum
 	s.Add(math.Log1p(-a.full) + renyi.LogExpm1((order-1)*x))
 	s.Add(math.Log(a.full) + renyi.LogExpm1((order-1)*y))
@@ -145,7 +145,7 @@ func binomialAtLeast(k, n int, q float64) float64 {
 		return 1
 	}
 	term := func(j int) float64 { return binomialTerm(j, n, q) }
-	// Terms are summed away from the mode, where their ratio decides when the rest is negligible.
+	// Terms are summed away from the mode. Their ratio shows when the rest is negligible.
 	mode := int(float64(n) * q)
 	if k > mode {
 		sum, t := 0.0, term(k)

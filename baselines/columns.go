@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -53,29 +52,33 @@ func attributesOf(s records.Schema) []attribute {
 
 func (a attribute) class() bool { return a.block.Width == 0 }
 
-// code is that of one encoded row: inside the attribute's codes whatever the row holds.
-func (a attribute) code(row []float32, label int32) int {
+// code is that of one encoded row, of which the block's coordinates that are not zero are given:
+// inside the attribute's codes whatever the row holds.
+func (a attribute) code(places []int32, values []float32, label int32) int {
 	if a.class() {
 		return min(max(int(label), 0), a.codes-1)
 	}
-	values := row[a.block.Offset : a.block.Offset+a.block.Width]
 	if a.block.OneHot {
-		best := 0
-		for i, v := range values {
-			if v > values[best] {
-				best = i
+		best, most := 0, float32(0)
+		for k, v := range values {
+			if v > most {
+				best, most = int(places[k])-a.block.Offset, v
 			}
 		}
 		return best
 	}
+	x := 0.0
 	last := a.codes - 1
 	if a.missing {
-		if values[1] > 0.5 {
-			return last
-		}
 		last--
 	}
-	x := float64(values[0])
+	for k, v := range values {
+		if int(places[k]) == a.block.Offset {
+			x = float64(v)
+		} else if a.missing && v > 0.5 {
+			return a.codes - 1
+		}
+	}
 	switch {
 	case !(x > 0):
 		return 0
@@ -87,28 +90,28 @@ func (a attribute) code(row []float32, label int32) int {
 	return min(int(math.Round(x*float64(last))), last)
 }
 
-// write encodes a code into a row that is zero; a number is drawn uniformly within its cell.
-func (a attribute) write(row []float32, code int, rng *rand.Rand) {
-	values := row[a.block.Offset : a.block.Offset+a.block.Width]
+// write encodes a code; a number is drawn uniformly within its cell, or within the parts of it that
+// are in spans.
+func (a attribute) write(row *records.Nonzeros, code int, spans []records.Span, rng *rand.Rand) {
 	if a.block.OneHot {
-		values[code] = 1
+		row.Append(a.block.Offset+code, 1)
 		return
 	}
 	last := a.codes - 1
 	if a.missing {
 		if code == last {
-			values[1] = 1
+			row.Append(a.block.Offset+1, 1)
 			return
 		}
 		last--
 	}
 	switch {
 	case a.cells > 0 && code > 0 && code < last:
-		values[0] = float32((float64(code-1) + rng.Float64()) / float64(a.cells))
+		row.Append(a.block.Offset, a.draw(code, spans, rng))
 	case code == last:
-		values[0] = 1
+		row.Append(a.block.Offset, 1)
 	case code > 0:
-		values[0] = float32(code) / float32(last)
+		row.Append(a.block.Offset, float32(code)/float32(last))
 	}
 }
 
@@ -258,19 +261,22 @@ func simplex(counts []float64, total float64) []float64 {
 	return out
 }
 
-// codesOf fills codes[a][i] with the code of each row of a batch.
-func codesOf(attributes []attribute, b device.Batch, codes [][]uint16) {
-	for j, a := range attributes {
-		if cap(codes[j]) < b.Rows {
-			codes[j] = make([]uint16, b.Rows)
-		}
-		codes[j] = codes[j][:b.Rows]
-		for i := range b.Rows {
-			label := int32(0)
-			if b.Labels != nil {
-				label = b.Labels[i]
+// codesOf fills codes[a][i] with the code of each row.
+func codesOf(attributes []attribute, z *records.Nonzeros, codes [][]uint16) {
+	for j := range attributes {
+		codes[j] = slices.Grow(codes[j][:0], z.Rows)[:z.Rows]
+	}
+	for i := range z.Rows {
+		places, values := z.Row(i)
+		for j, a := range attributes {
+			n := 0
+			if !a.class() {
+				for n < len(places) && int(places[n]) < a.block.Offset+a.block.Width {
+					n++
+				}
 			}
-			codes[j][i] = uint16(a.code(b.Dense.Row(i), label))
+			codes[j][i] = uint16(a.code(places[:n], values[:n], z.Label(i)))
+			places, values = places[n:], values[n:]
 		}
 	}
 }

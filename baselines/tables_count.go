@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -34,10 +33,10 @@ func (c *histogram) Add(ctx context.Context, data records.Data) error {
 	data, weights := records.RowsOf(data)
 	shares := make([]int64, 0, batchRows)
 	batches := 0
-	err := network.EachBatch(ctx, data, batchRows, func(lo int, b device.Batch) {
-		codesOf(c.work.attributes, b, c.codes)
+	err := network.EachNonzeros(ctx, data, batchRows, func(lo int, z *records.Nonzeros) {
+		codesOf(c.work.attributes, z, c.codes)
 		shares = shares[:0]
-		for i := range b.Rows {
+		for i := range z.Rows {
 			shares = append(shares, int64(weights.Of(lo+i)/records.ShareStep))
 		}
 		c.cells(c.codes, shares, c.counts)

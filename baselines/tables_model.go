@@ -21,6 +21,7 @@ type tableModel struct {
 
 	codes   [][][]int // of each attribute and group
 	choices [][]network.Choice
+	spans   [][]records.Span // that numbers are drawn from; nil for all
 }
 
 func newTableModel(s records.Schema, attributes []attribute, groups []grouping,
@@ -29,6 +30,7 @@ func newTableModel(s records.Schema, attributes []attribute, groups []grouping,
 	for _, g := range groups {
 		codes, choices := g.members()
 		t.codes, t.choices = append(t.codes, codes), append(t.choices, choices)
+		t.spans = append(t.spans, nil)
 	}
 	return t
 }
@@ -53,15 +55,15 @@ func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
 	var pool [][]uint16
 	at, size := 0, 0
 	var order []int
+	var rows records.Nonzeros
 	return synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
-		flat := make([]float32, n*t.schema.Dim())
+		rows.Reset()
 		var labels []int32
-		for i := range n {
+		for range n {
 			if at == size {
 				size = min(max(4*size, firstPool), lastPool)
 				pool, order, at = drawer.Draw(rng, size), rng.Perm(size), 0
 			}
-			row := flat[i*t.schema.Dim() : (i+1)*t.schema.Dim()]
 			for j, a := range t.attributes {
 				group := pool[j][order[at]]
 				code := t.codes[j][group][t.choices[j][group].Pick(rng, -1)]
@@ -69,11 +71,13 @@ func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
 					labels = append(labels, int32(code))
 					continue
 				}
-				a.write(row, code, rng)
+				a.write(&rows, code, t.spans[j], rng)
 			}
+			rows.End()
 			at++
 		}
-		return records.DecodeFlat(t.schema, flat, labels...)
+		rows.Labels = labels
+		return records.DecodeNonzeros(t.schema, &rows)
 	}}, nil
 }
 

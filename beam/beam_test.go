@@ -27,6 +27,7 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -467,6 +468,200 @@ func TestRowsOfACollection(t *testing.T) {
 	}
 }
 
+// mixPlans are plans of mixtures of Poisson samples: of all records, of one class each, around
+// means, and under replace-one.
+func mixPlans(t testing.TB) map[string]*mix.Plan {
+	t.Helper()
+	all := map[string]mix.Config{
+		"plain": {Sampling: mix.Poisson{Nominal: people, Degree: 8}},
+		"by class around means": {Sampling: mix.Poisson{Nominal: people, Degree: 8}, ByClass: true,
+			Centers: mix.Centers{NoiseMultiplier: 3, ClipNorm: 0.7}},
+		"replace one": {Sampling: mix.PoissonReplaceOne{Records: people, Degree: 8}},
+	}
+	plans := map[string]*mix.Plan{}
+	for name, c := range all {
+		c.Schema, c.Mixtures, c.ClipNorm, c.NoiseMultiplier = tableSchema, 300, 1.2, 2
+		c.Budget = accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: c.Sampling.Relation()}
+		plans[name] = must(c.Plan())
+	}
+	return plans
+}
+
+// mixed are released rows.
+func mixed(g *synth.Generator) []any {
+	x, y := g.Model().(*mix.Model).Rows().Matrices()
+	return []any{x.Data, y.Data}
+}
+
+// TestMixIsTheSameBits as in memory, for 1, 3 and 17 shards that fail, are computed twice and are
+// delivered three times; the ledger has the same lines.
+func TestMixIsTheSameBits(t *testing.T) {
+	defer fails.Store(0)
+	for name, p := range mixPlans(t) {
+		one := accountant.NewLedger(p.Budget())
+		want, err := p.FitOn(seeded(t), one, some(tableSchema, 0, people))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, shards := range []int{1, 3, 17} {
+			if shards == 17 && name != "by class around means" {
+				continue // for time
+			}
+			j, ledger := job(t, "table", shards), accountant.NewLedger(p.Budget())
+			j.Attempts = 40 // more than can fail
+			fails.Store(2)
+			before := opened.Load()
+			undo := beam.Instead(func(s sdk.Scope, set beam.Settings, pass,
+				list sdk.PCollection) sdk.PCollection {
+				return sdk.ParDo(s, again, sdk.Flatten(s, beam.Sum(s, set, pass, list),
+					beam.Sum(s, set, pass, list)))
+			})
+			got, err := beam.Mix(seeded(t), j, p, ledger)
+			undo()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := opened.Load() - before; n < int64(4*shards) || fails.Load() >= 0 {
+				t.Errorf("%d shards were read %d times, and failures are left: the test has no power",
+					shards, n)
+			}
+			if !reflect.DeepEqual(mixed(want), mixed(got)) ||
+				!reflect.DeepEqual(drawn(t, want), drawn(t, got)) {
+				t.Errorf("%s, %d shards: other rows", name, shards)
+			}
+			if !reflect.DeepEqual(one.Entries(), ledger.Entries()) {
+				t.Errorf("%s, %d shards: the ledger has %v, want %v", name, shards, ledger.Entries(),
+					one.Entries())
+			}
+		}
+	}
+}
+
+// TestMixOfBundles: 34 shards in 1, 3 and 17 stages of the pipeline, none of which shares a bundle
+// with another.
+func TestMixOfBundles(t *testing.T) {
+	p := mixPlans(t)["by class around means"]
+	want, err := p.FitOn(seeded(t), accountant.NewLedger(p.Budget()), some(tableSchema, 0, people))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bundles = range []int{1, 3, 17} {
+		undo := beam.Instead(func(s sdk.Scope, set beam.Settings, pass,
+			list sdk.PCollection) sdk.PCollection {
+			var sums []sdk.PCollection
+			for _, part := range sdk.Partition(s, bundles, bundleOf, list) {
+				sums = append(sums, beam.Sum(s, set, pass, sdk.Reshuffle(s, part)))
+			}
+			return sdk.Flatten(s, sums...)
+		})
+		got, err := beam.Mix(seeded(t), job(t, "table", 34), p, accountant.NewLedger(p.Budget()))
+		undo()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(mixed(want), mixed(got)) {
+			t.Errorf("%d bundles: other rows", bundles)
+		}
+	}
+}
+
+// TestMixOfACollection: rows that come in any order, each twice, have the positions of their parts
+// and IDs in every pass.
+func TestMixOfACollection(t *testing.T) {
+	p := mixPlans(t)["plain"]
+	for _, parts := range []int{1, 3} {
+		order := make([][]int, parts)
+		for i := range people {
+			k := beam.PartOf(beam.Row{ID: fmt.Sprintf("%06d", i)}, parts)
+			order[k] = append(order[k], i)
+		}
+		var list []records.Data
+		for _, i := range slices.Concat(order...) {
+			list = append(list, some(tableSchema, i, i+1))
+		}
+		want, err := p.FitOn(seeded(t), accountant.NewLedger(p.Budget()),
+			must(records.Concat(tableSchema, list...)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := beam.Job{Rows: rows(false), Parts: beam.Parts{N: parts}, Key: mechanism.NewKey(),
+			Folder: t.TempDir()}
+		got, err := beam.Mix(seeded(t), j, p, accountant.NewLedger(p.Budget()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(mixed(want), mixed(got)) {
+			t.Errorf("%d parts: other rows", parts)
+		}
+	}
+}
+
+// TestMixFails without a draw: a source that always breaks, one whose shard grows after it was
+// counted, and samples of a fixed size.
+func TestMixFails(t *testing.T) {
+	defer fails.Store(0)
+	p := mixPlans(t)["plain"]
+	var grown atomic.Int64
+	beam.RegisterSource("growing", func(context.Context, string) iter.Seq2[records.Data, error] {
+		return func(yield func(records.Data, error) bool) {
+			yield(some(tableSchema, 0, 10+int(grown.Add(1))), nil)
+		}
+	})
+	subset := must(mix.Config{Schema: tableSchema, Mixtures: 10, ClipNorm: 1, NoiseMultiplier: 2,
+		Budget:   accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: accountant.ReplaceOne},
+		Sampling: mix.WithoutReplacement{Records: people, Degree: 8}}.Plan())
+	for name, try := range map[string]func() (*accountant.Ledger, error){
+		"breaking": func() (*accountant.Ledger, error) {
+			fails.Store(1 << 20)
+			defer fails.Store(0)
+			l := accountant.NewLedger(p.Budget())
+			_, err := beam.Mix(t.Context(), job(t, "table", 3), p, l)
+			return l, err
+		},
+		"growing": func() (*accountant.Ledger, error) {
+			l := accountant.NewLedger(p.Budget())
+			_, err := beam.Mix(t.Context(), job(t, "growing", 1), p, l)
+			return l, err
+		},
+		"subset": func() (*accountant.Ledger, error) {
+			l := accountant.NewLedger(subset.Budget())
+			_, err := beam.Mix(t.Context(), job(t, "table", 3), subset, l)
+			return l, err
+		},
+	} {
+		ledger, err := try()
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		for _, line := range ledger.Entries() {
+			if line.Spent > 0 {
+				t.Errorf("%s: noise was drawn: %+v", name, line)
+			}
+		}
+	}
+}
+
+// TestSecretsTravelSealed: which records a mixture holds is in no pass that the pipeline's graph
+// has, except under the key, and belongs to one pass.
+func TestSecretsTravelSealed(t *testing.T) {
+	k := mechanism.NewKey()
+	beam.Hold(k)
+	pass := synth.Pass{Purpose: mix.PurposeMixtures, State: []byte("public"),
+		Secret: synth.Secret("who is where")}
+	text := must(beam.SealPass(k, pass))
+	if strings.Contains(string(text), "who is where") ||
+		strings.Contains(string(text), "d2hvIGlzIHdoZXJl") { // in base 64
+		t.Errorf("in the clear: %s", text)
+	}
+	if got, err := beam.OpenPass(k.ID(), text); err != nil || !reflect.DeepEqual(got, pass) {
+		t.Errorf("%v, %v", got, err)
+	}
+	other := strings.Replace(string(text), "cHVibGlj", "cHVibGlx", 1)
+	if _, err := beam.OpenPass(k.ID(), []byte(other)); !errors.Is(err, mechanism.ErrSealed) {
+		t.Errorf("the secret of another pass: %v", err)
+	}
+}
+
 // TestRowsThatAreNot: no rows are records like any other number of them, and what is sealed names
 // the same parts whoever is there.
 func TestRowsThatAreNot(t *testing.T) {
@@ -555,6 +750,37 @@ func TestReplay(t *testing.T) {
 			Seeds: 1, Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
 				now = d
 				g, err := beam.MERF(ctx, j, plan, l)
+				if err != nil {
+					return nil, err
+				}
+				return g.Model().Encode()
+			}}.Check(t)
+	}
+}
+
+// TestReplayOfMixtures: as TestReplay, for a plan whose samples hold records by position.
+func TestReplayOfMixtures(t *testing.T) {
+	var now records.Data
+	beam.RegisterSource("replayed in order", func(_ context.Context,
+		location string) iter.Seq2[records.Data, error] {
+		return func(yield func(records.Data, error) bool) {
+			part := must(strconv.Atoi(location))
+			f, _ := records.AsFrame(now)
+			yield(f.Slice(f.Len()*part/3, f.Len()*(part+1)/3), nil)
+		}
+	})
+	j := job(t, "replayed in order", 3)
+	for i := range j.Shards {
+		j.Shards[i].Location = strconv.Itoa(i)
+	}
+	plan := mixPlans(t)["plain"]
+	pairs := privacytest.Neighbours(t, tableSchema, accountant.AddOrRemoveOne, 12, 3)
+	for i := 0; i < len(pairs); i += len(pairs) / 3 {
+		privacytest.Replay[records.Data]{Budget: plan.Budget(), Data: pairs[i].Data,
+			Neighbour: pairs[i].Neighbour, Seeds: 1,
+			Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+				now = d
+				g, err := beam.Mix(ctx, j, plan, l, synth.On(device.CPUWith(1))) // calls in one order
 				if err != nil {
 					return nil, err
 				}

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
+	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
@@ -42,11 +43,25 @@ func Fit(ctx context.Context, j Job, p synth.PassPlan, ledger *accountant.Ledger
 	if err != nil {
 		return nil, err
 	}
+	opts = append([]synth.Option{synth.Shards(j.names()...)}, opts...)
 	return p.FitPasses(ctx, ledger, reader[synth.Pass](j, w, p.Schema()), opts...)
 }
 
 // MERF is [Fit] of a plan of merf.
 func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
+	opts ...synth.Option) (*synth.Generator, error) {
+	return Fit(ctx, j, p, ledger, opts...)
+}
+
+// Mix is [Fit] of a plan of mix whose samples are Poisson's. Records are counted in a first pass,
+// together with the mean records where the plan has these; every later pass makes the sums of as
+// many mixtures as 64 MiB hold. Which records a mixture holds is decided by their positions, under
+// a key that travels sealed and is drawn for each pass.
+//
+// A source must yield the same records in the same order in every pass.
+//
+// Guarantee and Errors: those of [Fit]; *param.Error for a shard whose number of records changes.
+func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *accountant.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return Fit(ctx, j, p, ledger, opts...)
 }

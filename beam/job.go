@@ -20,6 +20,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // A Job says where the records are and how pipelines run. All of it but Key is public.
@@ -93,6 +94,12 @@ func (j Job) settings(w Work) Settings {
 // sums carries one pass out and returns its sums.
 func (j Job) sums(ctx context.Context, w Work, schema records.Schema, pass any) (*partial.Partial,
 	error) {
+	if p, ok := pass.(synth.Pass); ok {
+		var err error
+		if pass, err = seal(j.Key, p); err != nil {
+			return nil, err
+		}
+	}
 	text, err := json.Marshal(pass)
 	if err != nil {
 		return nil, err
@@ -101,11 +108,11 @@ func (j Job) sums(ctx context.Context, w Work, schema records.Schema, pass any) 
 	if err != nil {
 		return nil, err
 	}
-	all, err := counting(text, backend(j.Workers))
+	hold(j.Key)
+	all, err := counting(text, j.Key.ID(), backend(j.Workers))
 	if err != nil {
 		return nil, err
 	}
-	hold(j.Key)
 	var failed error
 	for range max(j.Attempts, 1) {
 		if failed = j.attempt(ctx, w, schema, text, all); failed == nil || ctx.Err() != nil {
@@ -164,7 +171,15 @@ func (j Job) build(s sdk.Scope, w Work, schema records.Schema, text []byte, file
 
 // complete reports shards, or parts of rows, that the pipeline has lost.
 func (j Job) complete(all *partial.Partial) error {
-	var names []string
+	names := slices.Sorted(slices.Values(j.names()))
+	if got := all.Shards(); !slices.Equal(got, names) {
+		return fmt.Errorf("beam: the pipeline returned %d shards of %d", len(got), len(names))
+	}
+	return nil
+}
+
+// names are those of all shards, or of all parts of rows.
+func (j Job) names() (names []string) {
 	for _, s := range j.Shards {
 		names = append(names, s.Name)
 	}
@@ -173,11 +188,7 @@ func (j Job) complete(all *partial.Partial) error {
 			names = append(names, parts.name(part))
 		}
 	}
-	slices.Sort(names)
-	if got := all.Shards(); !slices.Equal(got, names) {
-		return fmt.Errorf("beam: the pipeline returned %d shards of %d", len(got), len(names))
-	}
-	return nil
+	return names
 }
 
 // writeFn writes the sealed sums where the driver reads them.

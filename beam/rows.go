@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -103,6 +104,9 @@ func (f *partFn) ProcessElement(ctx context.Context, part int, rows func(*Row) b
 	if err != nil {
 		return err
 	}
+	if err := sums.Begin(f.Parts.name(part)); err != nil {
+		return err
+	}
 	data, err := f.Parts.bound(schema, part, rows)
 	if err != nil {
 		return err
@@ -145,14 +149,17 @@ func before(a, b Row) bool {
 	return slices.Compare(a.Values, b.Values) < 0
 }
 
-// recordsOf makes a data set of rows, one an owner.
+// recordsOf makes a data set of rows, one an owner, in the owners' order: every pass over them
+// numbers them alike.
 func recordsOf(s records.Schema, units map[string]Row) (records.Data, error) {
+	owners := slices.Sorted(maps.Keys(units))
 	if s.Sparse() {
 		b, err := records.NewSetBuilder(s)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range units {
+		for _, owner := range owners {
+			r := units[owner]
 			slices.Sort(r.Items)
 			if err := b.Add(records.CutSet(slices.Compact(r.Items), s.MaxItems())); err != nil {
 				return nil, err
@@ -165,7 +172,8 @@ func recordsOf(s records.Schema, units map[string]Row) (records.Data, error) {
 		return nil, err
 	}
 	row := make([]any, len(s.Columns()))
-	for _, r := range units {
+	for _, owner := range owners {
+		r := units[owner]
 		clear(row) // missing, where there are fewer values than columns
 		for j, v := range r.Values[:min(len(r.Values), len(row))] {
 			if v != "" {

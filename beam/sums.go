@@ -43,7 +43,7 @@ func (s *step) empty(pass []byte) (*partial.Partial, error) {
 			return nil, err
 		}
 	}
-	return s.counting(pass, backend(s.Workers))
+	return s.counting(pass, s.Key, backend(s.Workers))
 }
 
 // emit seals sums and sends them to their group.
@@ -83,6 +83,9 @@ func (f *sumFn) ProcessElement(ctx context.Context, shard Shard, pass []byte,
 	}
 	sums, err := f.step.empty(pass)
 	if err != nil {
+		return err
+	}
+	if err := sums.Begin(shard.Name); err != nil {
 		return err
 	}
 	for data, err := range open(ctx, shard.Location) {

@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/rff"
@@ -49,8 +50,45 @@ func DraftWork(p *draft.Plan) (Work, error) {
 // KMeansWork is the iterations of a clustering; each pass says all that it depends on.
 func KMeansWork() Work { return Work{Kind: kindKMeans} }
 
-// A counting makes empty sums of a pass, given in JSON.
-type counting func(pass []byte, be device.Backend) (*partial.Partial, error)
+// A counting makes empty sums of a pass, given in JSON. The key, of which it is told the public
+// name, opens the pass's secret.
+type counting func(pass []byte, keyID string, be device.Backend) (*partial.Partial, error)
+
+// A sealedPass is a pass of a plan as it travels.
+type sealedPass struct {
+	synth.Pass
+	Sealed []byte `json:"sealed,omitempty"` // its secret
+}
+
+// seal seals the secret of a pass, authenticated together with the pass.
+func seal(k mechanism.Key, p synth.Pass) (sealedPass, error) {
+	if p.Secret == nil {
+		return sealedPass{Pass: p}, nil
+	}
+	about, err := json.Marshal(p)
+	if err != nil {
+		return sealedPass{}, err
+	}
+	sealed, err := k.SealBytes(about, p.Secret)
+	return sealedPass{p, sealed}, err
+}
+
+// open is the inverse of seal, in a process that has the key.
+func (s sealedPass) open(keyID string) (synth.Pass, error) {
+	if s.Sealed == nil {
+		return s.Pass, nil
+	}
+	about, err := json.Marshal(s.Pass)
+	if err != nil {
+		return s.Pass, err
+	}
+	k, err := key(keyID)
+	if err != nil {
+		return s.Pass, err
+	}
+	s.Secret, err = k.OpenBytes(about, s.Sealed)
+	return s.Pass, err
+}
 
 // read holds the work that this process has read, which for a plan means pricing it again.
 var read sync.Map // of counting, by Work in text
@@ -77,7 +115,9 @@ func (w Work) readCounting() (counting, error) {
 		if err := json.Unmarshal(w.Plan, p); err != nil {
 			return nil, err
 		}
-		return func([]byte, device.Backend) (*partial.Partial, error) { return p.NewPartial() }, nil
+		return func([]byte, string, device.Backend) (*partial.Partial, error) {
+			return p.NewPartial()
+		}, nil
 	case kindKMeans:
 		return kmeansCounting, nil
 	}
@@ -93,9 +133,13 @@ func planCounting(text []byte) (counting, error) {
 	if !ok {
 		return nil, param.New("beam.Work.Plan", saved.System(), "a plan of exact sums over all records")
 	}
-	return func(pass []byte, be device.Backend) (*partial.Partial, error) {
-		var which synth.Pass
-		if err := json.Unmarshal(pass, &which); err != nil {
+	return func(pass []byte, keyID string, be device.Backend) (*partial.Partial, error) {
+		var sealed sealedPass
+		if err := json.Unmarshal(pass, &sealed); err != nil {
+			return nil, fmt.Errorf("beam: pass: %w", err)
+		}
+		which, err := sealed.open(keyID)
+		if err != nil {
 			return nil, fmt.Errorf("beam: pass: %w", err)
 		}
 		return p.Partial(which, synth.On(be))
@@ -103,7 +147,7 @@ func planCounting(text []byte) (counting, error) {
 }
 
 // kmeansCounting makes the features of the pass: raw ones where it names none.
-func kmeansCounting(text []byte, be device.Backend) (*partial.Partial, error) {
+func kmeansCounting(text []byte, _ string, be device.Backend) (*partial.Partial, error) {
 	var p kmeans.Pass
 	if err := json.Unmarshal(text, &p); err != nil {
 		return nil, fmt.Errorf("beam: pass: %w", err)

@@ -13,10 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// SetSource describes sets to be made up, for benchmarks and examples: item sets of a given number,
-// size and spread, with popular and unpopular items and with communities of items that occur
-// together. It has nothing to do with anybody's records; the same value makes the same sets on
-// every machine.
+// SetSource describes made-up item sets for benchmarks and examples: their number, size and spread,
+// with popular and unpopular items and with communities of items that occur together. It uses no
+// real records. The same value makes the same sets on every machine.
 //
 // A record belongs to one community, or to two. Its size has a geometric tail (log-normal above the
 // mean, cut at MaxItems); each item comes from one of its communities with probability Affinity and
@@ -52,7 +51,7 @@ func TransitRecords() SetSource {
 // Schema describes the sets.
 func (g SetSource) Schema() records.Schema { return records.Sets(g.Universe, g.MaxItems) }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (g SetSource) Validate() error {
@@ -101,7 +100,7 @@ func (g SetSource) Stream(rows int) iter.Seq2[*records.SetTable, error] {
 	}
 }
 
-// errStopped ends a stream whose consumer wants no more.
+// errStopped ends a stream whose consumer has stopped.
 var errStopped = errors.New("demo: stopped")
 
 func (g SetSource) stream(rows int, yield func(*records.SetTable, error) bool) error {
@@ -245,7 +244,7 @@ func (m *setMaker) next() []uint32 {
 	return m.row
 }
 
-// pick draws a community, -1 where there are none.
+// pick draws a community, or returns -1 if there are none.
 func (m *setMaker) pick() int {
 	if len(m.groups) == 0 {
 		return -1

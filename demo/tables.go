@@ -10,13 +10,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TableSource describes labelled mixed tables to be made up, for benchmarks and examples. It has
-// nothing to do with anybody's records; the same value makes the same table on every machine.
+// TableSource describes made-up labelled mixed tables for benchmarks and examples. It uses no real
+// records. The same value makes the same table on every machine.
 //
-// Every record has a few hidden Gaussian factors. A number is a mixture of them with noise of its
-// own, of which every third is skewed like an amount that is mostly zero; a level is drawn with
-// probabilities that are log-linear in them, from levels of very different size. The class is drawn
-// with odds that depend on the factors, on their products, and on pairs of columns.
+// Every record has a few hidden Gaussian factors. A number is a mixture of them plus independent
+// noise; every third number is skewed, like an amount that is mostly zero. A level is drawn with
+// probabilities that are log-linear in them, and levels have very different frequencies. The class
+// is drawn with odds that depend on the factors, on their products, and on pairs of columns.
 type TableSource struct {
 	Records  int
 	Numbers  int // numeric and integer columns
@@ -25,13 +25,13 @@ type TableSource struct {
 	Flags    int
 	Classes  int     // 0 for no label
 	Minority float64 // the part of the last class, all others alike; 0 for all alike
-	Seed     uint64  // of what columns are like
-	Draw     uint64  // of the records: other draws of one Seed come from the same distribution
+	Seed     uint64  // seed of the distribution
+	Draw     uint64  // seed of the records: different draws with one Seed have the same distribution
 }
 
 const tableFactors = 4
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (g TableSource) Validate() error {
@@ -113,7 +113,7 @@ func (g TableSource) Make() (*records.Frame, error) {
 	return b.Frame(), nil
 }
 
-// rowMaker holds what columns are like.
+// rowMaker holds the distribution of the columns.
 type rowMaker struct {
 	source  TableSource
 	numbers [][]float64   // a column: weights of the factors
@@ -155,8 +155,8 @@ func newRowMaker(g TableSource) *rowMaker {
 	return m
 }
 
-// fitShift finds, by bisection on a fixed sample of factors, what makes the last class as rare as
-// it is to be.
+// fitShift finds, by bisection on a fixed sample of factors, the shift that gives the last class
+// its intended share.
 func (m *rowMaker) fitShift() float64 {
 	rng := rand.New(rand.NewPCG(m.source.Seed, 0x73686966))
 	sample := make([][]float64, 4000)

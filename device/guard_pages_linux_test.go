@@ -94,3 +94,30 @@ func guardedStep(t *testing.T, r *rand.Rand, c *cpu, m, n, k int) {
 	c.SparseGemm(s, out, 0, g.matrix(r, 2, n))
 	c.SparseGemmT(s, g.matrix(r, 2, n), 1, out)
 }
+
+// TestNothingBeyondImages: kernels of convolutions read images where they lie.
+func TestNothingBeyondImages(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, level := range available() {
+		c := newCPU(1, level)
+		for _, k := range convolutions {
+			g := &guarded{t: t}
+			for _, turned := range []bool{false, true} {
+				src, m := g.matrix(r, 3, k.w.Len()), g.matrix(r, 3*k.w.Places(), k.maps)
+				weights, sums := g.matrix(r, k.w.Patch(), k.maps), g.matrix(r, k.w.Patch(), k.maps)
+				if turned {
+					weights = HostMatrix(k.maps, k.w.Patch(), weights.Data)
+					sums = HostMatrix(k.maps, k.w.Patch(), sums.Data)
+				}
+				c.Convolve(k.w, turned, src, weights, m)
+				c.AddConvolved(k.w, turned, src, m, sums)
+				c.Spread(k.w, !turned, m, weights, src)
+				if p := c.Pack(turned, weights); p != nil {
+					a, out := g.matrix(r, 7, k.w.Patch()), g.matrix(r, 7, k.maps)
+					c.GemmPacked(a, p, out)
+				}
+			}
+			g.free()
+		}
+	}
+}

@@ -72,7 +72,7 @@ func (c Config) Validate() error {
 // maxNoise is far above any useful noise multiplier.
 const maxNoise = 1e6
 
-// estimated are the columns that a release is about.
+// estimated returns the columns that a release estimates.
 func estimated(s records.Schema) []int {
 	var columns []int
 	for j, c := range s.Columns() {

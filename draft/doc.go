@@ -8,8 +8,7 @@
 // found. One noisy histogram over all columns together then locates the records. The
 // result is a narrower schema for a person to review, paid for on a ledger.
 //
-// If the columns' bounds and levels are known, or can be drafted from public rows, that
-// is free and better.
+// Known bounds and levels, or a draft from public rows, cost nothing and are better.
 //
 // Source: bounds from a noisy histogram of geometric bins are those of Wilson,
 // Zhang, Lam, Desfontaines, Simmons-Marengo and Gipson 2020, Differentially

@@ -15,9 +15,9 @@ type Draft struct {
 	// become the other level, as in any schema.
 	Schema    records.Schema       `json:"schema"`
 	Columns   []Column             `json:"columns"` // what was estimated
-	Std       float64              `json:"std"`     // standard deviation of the noise on a count
+	Std       float64              `json:"std"`     // standard deviation of the noise on each count
 	Threshold float64              `json:"threshold"`
-	Guarantee accountant.Guarantee `json:"guarantee"` // of everything on the ledger
+	Guarantee accountant.Guarantee `json:"guarantee"` // guarantee of everything on the ledger
 }
 
 // Column is the noisy histogram of one column.
@@ -34,7 +34,8 @@ type Cell struct {
 	Lo    float64  `json:"lo,omitempty"`
 	Hi    float64  `json:"hi,omitempty"`
 	Count float64  `json:"count"`
-	// a bin within the drafted bounds, anything else whose count reaches the threshold
+	// whether it is a bin within the drafted bounds, or any other cell whose count reaches the
+	// threshold
 	Kept bool `json:"kept"`
 }
 
@@ -49,7 +50,7 @@ const (
 	Missing CellKind = "missing"
 )
 
-// interpret makes a schema of noisy counts.
+// interpret makes a schema from noisy counts.
 func (p *Plan) interpret(noisy []float64, g accountant.Guarantee) (*Draft, error) {
 	d := &Draft{Std: p.Std, Threshold: p.Threshold, Guarantee: g}
 	columns := p.Config.Candidates.Columns()
@@ -64,7 +65,7 @@ func (p *Plan) interpret(noisy []float64, g accountant.Guarantee) (*Draft, error
 	return d, err
 }
 
-// name says what every cell of a column counts.
+// name sets what every cell of a column counts.
 func (h *histogram) name(c records.Column, counts []float64, threshold float64) []Cell {
 	cells := make([]Cell, len(counts))
 	levels := c.Levels()
@@ -98,8 +99,8 @@ func (h *histogram) mark(bins []Cell, threshold float64) {
 	}
 }
 
-// narrowed is the column of what is kept. A column of which nothing is stays as
-// it is declared.
+// narrowed returns the column with the cells that are kept. If none is kept, the column stays as
+// declared.
 func narrowed(c records.Column, cells []Cell, h *histogram) records.Column {
 	first, last := h.bins(), -1
 	for i, cell := range cells[:h.bins()] {
@@ -122,9 +123,8 @@ func narrowed(c records.Column, cells []Cell, h *histogram) records.Column {
 	return bounded(c, cells[first].Lo, cells[last].Hi, last == h.bins()-1)
 }
 
-// bounded is the column between the edges of the outermost bins that are kept.
-// The upper edge of a bin of whole numbers is no part of it, unless it is the
-// last.
+// bounded returns the column between the edges of the outermost bins that are kept. A bin of whole
+// numbers excludes its upper edge, unless it is the last.
 func bounded(c records.Column, lo, hi float64, closed bool) records.Column {
 	if c.Kind() != records.IntegerColumn || closed {
 		return c.WithBounds(lo, hi)
@@ -135,7 +135,7 @@ func bounded(c records.Column, lo, hi float64, closed bool) records.Column {
 	return c.WithBounds(lo, hi)
 }
 
-// frequent keeps the levels that are kept, and the one that others become.
+// frequent returns the column with the levels that are kept and the level for all others.
 func frequent(c records.Column, cells []Cell) records.Column {
 	var kept []string
 	for _, cell := range cells {
@@ -146,8 +146,8 @@ func frequent(c records.Column, cells []Cell) records.Column {
 	return c.WithLevels(kept...)
 }
 
-// spanned keeps the levels between the outermost that are kept, at least two, and
-// the one that others become: those between them give the order its scale.
+// spanned returns the column with all levels between the outermost that are kept, at least two, and
+// the level for all others. The levels between keep the scale of the order.
 func spanned(c records.Column, first, last int) records.Column {
 	levels := c.Levels()
 	for i, l := range levels {

@@ -43,10 +43,9 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 //
 // Units: a record must be in one part only, and where the ledger protects users so must all of a
 // user. Under such a ledger a second part is refused unless both state different parts of all
-// users, by records.WithPart.
-// Guarantee: that of Fit for the records of all parts together, each of which must be in one part.
-// Errors: those of Fit, and the stream's own, which end the run: the author of the
-// stream decides what its errors say about the records.
+// users, by records.WithPart. Guarantee: that of Fit for the records of all parts together, each of
+// which must be in one part. Errors: those of Fit, and the stream's own, which end the run: the
+// author of the stream must ensure that its errors reveal nothing about the records.
 func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error],
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
@@ -80,14 +79,14 @@ func refused(field string, value any, want string) error {
 	return &param.Error{Path: "draft.Fit." + field, Value: value, Want: want}
 }
 
-// frame checks public things about the data: its type, its schema, its unit. Of persons it is
-// that of their rows, each of which counts for its share: see records.RowsOf.
+// frame checks the public properties of the data: type, schema and unit. For persons it returns the
+// frame of their rows, each of which has a weight: see records.RowsOf.
 func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Frame, records.Shares,
 	error) {
 	rows, shares := records.RowsOf(data)
 	f, ok := records.AsFrame(rows)
 	if !ok {
-		return nil, nil, refused("data", "data of another type", "a table, *records.Frame")
+		return nil, nil, refused("data", "data of another type than a table", "a table, *records.Frame")
 	}
 	if !f.Schema().Equal(p.Config.Candidates) {
 		return nil, nil, ErrSchema
@@ -98,7 +97,7 @@ func (p *Plan) frame(data records.Data, ledger *accountant.Ledger) (*records.Fra
 	return f, shares, records.CheckUnitOf("draft.Fit.data", data, ledger.Unit())
 }
 
-// check checks the public facts about a run before it begins.
+// check validates the public parts of a run before it begins.
 func (p *Plan) check(ledger *accountant.Ledger) error {
 	if p == nil || p.Event == nil {
 		return refused("p", nil, "a plan, made by Config.Plan")
@@ -140,19 +139,19 @@ func (p *Plan) run(ctx context.Context, ledger *accountant.Ledger,
 	return p.interpret(noisy, g)
 }
 
-// counter adds records up, exactly.
+// counter adds up the counts of records exactly.
 type counter struct {
 	histograms []histogram
 	sum        *mechanism.FixedSum
 }
 
 func newCounter(p *Plan) *counter {
-	// So that a count is a whole number of steps.
+	// So that every count is a whole number of grid steps.
 	grid := min(mechanism.CountGrid(p.Std, p.Config.Candidates.RowsPerPerson() > 0), 1)
 	return &counter{p.Config.histograms(), mechanism.NewFixedSum(p.Cells, grid)}
 }
 
-// checkEvery is how many records are read between two looks at the context.
+// checkEvery is the number of records read between two checks of the context.
 const checkEvery = 4096
 
 func (c *counter) add(ctx context.Context, f *records.Frame, shares records.Shares) error {

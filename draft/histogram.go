@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// histogram is the part of the release that is about one column: a record counts
-// in exactly one of its cells, whatever it holds.
+// histogram is the part of the release for one column: every record counts in exactly one of its
+// cells.
 type histogram struct {
 	column int
 	number bool
@@ -31,9 +31,8 @@ func (c Config) histograms() []histogram {
 	return all
 }
 
-// newHistogram gives a column a cell for every bin or level, for names one for
-// what is none of the levels, and the last for missing values if the column has
-// them.
+// newHistogram returns a histogram with a cell for every bin or level, one for values that are not
+// levels, and a last one for missing values if the column has them.
 func newHistogram(c records.Column, perDoubling int) histogram {
 	h := histogram{number: c.IsNumber()}
 	if h.number {
@@ -49,8 +48,8 @@ func newHistogram(c records.Column, perDoubling int) histogram {
 	return h
 }
 
-// doublings is how far bins go down from the larger bound of a column of real
-// numbers. What is nearer to zero is taken for zero.
+// doublings is the number of doublings from the smallest bin to the larger bound of a column of
+// real numbers. Smaller numbers count as zero.
 const doublings = 40
 
 // geometric are bins that grow with the distance from zero, out to the
@@ -85,7 +84,7 @@ func geometric(c records.Column, perDoubling int) []float64 {
 	return slices.Compact(edges)
 }
 
-// cell is where a record counts.
+// cell returns the cell in which a record counts.
 func (h *histogram) cell(f *records.Frame, row int) int {
 	if h.number {
 		return h.first + h.bin(f.Number(row, h.column))
@@ -99,7 +98,7 @@ func (h *histogram) cell(f *records.Frame, row int) int {
 	return h.first + h.cells - 1
 }
 
-// bin is the bin of a number inside the schema, the last cell for a missing one.
+// bin returns the bin of a number inside the schema, or the last cell for a missing one.
 func (h *histogram) bin(v float64) int {
 	if v != v {
 		return h.cells - 1

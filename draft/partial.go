@@ -10,8 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// NewPartial returns the counts of no records, for shards that other processes count: see package
-// partial.
+// NewPartial returns empty counts, for shards that other processes count: see package partial.
 //
 // Errors: *param.Error for a plan that Config.Plan has not made.
 func (p *Plan) NewPartial() (*partial.Partial, error) {
@@ -27,7 +26,7 @@ func (p *Plan) NewPartial() (*partial.Partial, error) {
 	return partial.New(pass, c.Candidates, frames{newCounter(p)}, false), nil
 }
 
-// frames counts data that are tables.
+// frames counts tables.
 type frames struct{ *counter }
 
 // Add counts every record.
@@ -37,19 +36,19 @@ func (c frames) Add(ctx context.Context, data records.Data) error {
 	rows, shares := records.RowsOf(data)
 	f, ok := records.AsFrame(rows)
 	if !ok {
-		return refused("data", "data of another type", "a table, *records.Frame")
+		return refused("data", "data of another type than a table", "a table, *records.Frame")
 	}
 	return c.add(ctx, f, shares)
 }
 
-// Sums are the counts.
+// Sums returns the counts.
 func (c frames) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.sum} }
 
-// Release is Fit of records that were counted before, in shards, each of which is emptied.
+// Release is like Fit for records that were already counted in shards. It empties the shards.
 //
-// Guarantee: that of Fit for the records of all shards, each of which must be in one shard.
-// Errors: those of Fit; *param.Error for shards of another plan, ones whose Add has failed, and
-// ones whose units the ledger's promise does not allow.
+// Guarantee: that of Fit for the records of all shards, each of which must be in one shard. Errors:
+// those of Fit; *param.Error for shards of another plan, ones whose Add has failed, and counts of a
+// unit that the ledger's guarantee does not permit.
 func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 	ledger *accountant.Ledger) (*Draft, error) {
 	if err := p.check(ledger); err != nil {
@@ -65,8 +64,9 @@ func Release(ctx context.Context, p *Plan, shards []*partial.Partial,
 	})
 }
 
-// FitPasses is Fit where the records are elsewhere: read returns the counts of all records, merged
-// from shards as package partial describes. The event is reserved before it is called.
+// FitPasses is like Fit for records that other processes hold: read returns the counts of all
+// records, merged from shards as package partial describes. The event is reserved before read is
+// called.
 //
 // Guarantee and Errors: those of Release, and those of read.
 func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partial.Partial, error),
@@ -91,7 +91,7 @@ func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*partia
 	})
 }
 
-// merged is the sum of all shards, if these may be released together.
+// merged returns the sum of all shards if they may be released together.
 func (p *Plan) merged(ledger *accountant.Ledger, shards []*partial.Partial) (*partial.Partial,
 	error) {
 	all, err := p.NewPartial()

@@ -6,15 +6,15 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// pieces are the parts of all users that the pieces of a stream so far have stated.
+// pieces holds the parts of all users that the pieces of a stream have stated so far.
 type pieces struct {
 	n    int
 	of   int
 	held map[int]bool
 }
 
-// add refuses a further piece in which a user may be who was in one before: that user would count
-// twice. Where a ledger protects records there is no such question.
+// add returns an error for a piece that may hold a user of an earlier piece, who would count twice.
+// A ledger that protects records needs no such check.
 func (s *pieces) add(d records.Data, ledger *accountant.Ledger) error {
 	if ledger.Unit() == records.UnitRecord {
 		return nil

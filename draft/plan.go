@@ -24,7 +24,7 @@ type Plan struct {
 	Cells       int              // counts that are released
 	Sensitivity float64          // L2, of all counts together
 	Std         float64          // standard deviation of the noise on every count
-	// the noisy count from which a level survives; of l bins together √l times as much
+	// the noisy count from which a level survives; √l times as much for l bins together
 	Threshold float64
 	Total     accountant.Bound // ε at the budget's δ
 }
@@ -66,17 +66,16 @@ func (c Config) Plan() (*Plan, error) {
 	return p, nil
 }
 
-// leastStd is noise that shows every count for what it is; less would only
-// stretch the range of the sums.
+// leastStd is the least standard deviation of the noise. At this size the noise hides nothing, and
+// less would only enlarge the range of the sums.
 const leastStd = 0x1p-10
 
 func event(noiseMultiplier float64) accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
 }
 
-// sensitivity is how far one record moves all counts. It counts in one cell of
-// every column: coming or going it moves one count of each by 1; replaced, at
-// most two.
+// sensitivity returns how far one record moves all counts. A record counts in one cell of every
+// column: adding or removing it changes one count of each column by 1, replacing it at most two.
 func sensitivity(r accountant.Relation, columns int) float64 {
 	if r == accountant.ReplaceOne {
 		columns *= 2
@@ -84,8 +83,8 @@ func sensitivity(r accountant.Relation, columns int) float64 {
 	return math.Sqrt(float64(columns))
 }
 
-// threshold is exceeded by any of n normal variables of standard deviation std
-// with probability falseAlarm at most, by the union bound.
+// threshold returns a number that any of n normal variables of standard deviation std exceeds with
+// probability at most falseAlarm, by the union bound.
 func threshold(std, falseAlarm float64, n int) float64 {
 	return std * math.Sqrt2 * math.Erfcinv(2*falseAlarm/float64(n))
 }

@@ -21,7 +21,7 @@ type Public struct {
 	Label     string   // name of the column of the class, "" for none
 	Target    string   // name of the column to be predicted, "" for none
 	Skip      []string // names of columns to leave out, such as identifiers and weights
-	MaxLevels int      // most levels of a column of texts; 0 for 100
+	MaxLevels int      // largest number of levels of a column of texts; 0 for 100
 }
 
 // FromPublic drafts a schema from rows that the caller ASSERTS TO BE
@@ -64,14 +64,14 @@ func (d Public) validate(layout records.CSV) error {
 	return c.Err()
 }
 
-// maxLevels is how many levels a column may have, and maxWhole the largest whole number up to which
-// all are float64 values.
+// maxLevels is the largest number of levels of a column, and maxWhole the largest number up to
+// which every whole number is a float64 value.
 const (
 	maxLevels = 1<<16 - 2
 	maxWhole  = 1 << 53
 )
 
-// look reads all rows.
+// look reads all rows once.
 func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen []seenColumn,
 	err error) {
 	line, missing := 0, layout.MissingTexts()
@@ -90,14 +90,14 @@ func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen
 		}
 		if len(fields) != len(names) {
 			return nil, nil,
-				malformed("line %d does not have %d fields, as the first line does", line, len(names))
+				malformed("line %d has a different number of fields than the first line, which has %d", line, len(names))
 		}
 		for j, text := range fields {
 			seen[j].add(text, missing, d.maxLevels())
 		}
 	}
 	if line == 0 {
-		return nil, nil, malformed("the csv file has no line")
+		return nil, nil, malformed("the CSV file is empty")
 	}
 	return names, seen, nil
 }
@@ -109,7 +109,7 @@ func malformed(format string, args ...any) error {
 // columnNames are the names of the columns, given the first line.
 func columnNames(line []string, layout records.CSV) ([]string, error) {
 	if layout.Names != nil && len(layout.Names) != len(line) {
-		return nil, malformed("the first line has not as many fields as there are names")
+		return nil, malformed("the first line has a different number of fields than Names")
 	}
 	names := slices.Clone(line)
 	for i := range names {
@@ -130,7 +130,7 @@ func (d Public) maxLevels() int {
 	return d.MaxLevels
 }
 
-// seenColumn is what public rows show of a column.
+// seenColumn is what public rows show about a column.
 type seenColumn struct {
 	lo, hi         float64
 	numbers, whole bool // all texts are
@@ -169,7 +169,7 @@ func (c *seenColumn) add(text string, missing []string, most int) {
 	}
 }
 
-// schema makes columns of what was seen.
+// schema makes the columns of the schema.
 func (d Public) schema(names []string, seen []seenColumn) (records.Schema, error) {
 	var columns []records.Column
 	var errs []error
@@ -234,7 +234,7 @@ func (c *seenColumn) named(name string) records.Column {
 	return records.Categorical(name, levels...)
 }
 
-// texts are in the order of the alphabet, or of the numbers that they all are.
+// texts returns the texts in alphabetical order or, if all are numbers, in numerical order.
 func (c *seenColumn) texts() []string {
 	texts := slices.Sorted(maps.Keys(c.levels))
 	if c.numbers {
@@ -251,7 +251,7 @@ func (c *seenColumn) fits(name string, most int) error {
 	return nil
 }
 
-// number is what a text spells that is known to be a number.
+// number returns the number that a text spells, which is known to be one.
 func number(text string) float64 {
 	v, _ := strconv.ParseFloat(text, 64)
 	return v

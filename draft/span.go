@@ -2,11 +2,10 @@ package draft
 
 import "math"
 
-// Records that are spread thinly over many bins show in no bin alone. So counts
-// are also added up over runs of 2, 4, 8, … neighbouring bins: the noise on a run
-// of l of them is √l times that on one, while the records of all count. Looking
-// at more sums of the same noisy counts costs nothing but a slightly higher
-// threshold.
+// Records that are spread thinly over many bins are not visible in any single bin. So counts are
+// also added up over runs of 2, 4, 8, … neighbouring bins: the noise on a run of l bins is √l times
+// that on one, while the records of all bins count. Further sums of the same noisy counts cost only
+// a slightly higher threshold.
 
 // runs calls try for every run of 1, 2, 4, … neighbours among n bins, [lo, hi),
 // shorter runs first.
@@ -18,9 +17,9 @@ func runs(n int, try func(lo, hi int)) {
 	}
 }
 
-// span is the first and the last bin that must be kept: those of the run that
-// begins last and of the run that ends first among all that reach the threshold of
-// their length, the shortest of several. Where none does, last is less than first.
+// span returns the first and the last bin that must be kept. They belong to the run that begins
+// last and the run that ends first among all runs that reach the threshold of their length; of
+// several, the shortest. If no run does, last is less than first.
 func span(counts []float64, threshold float64) (first, last int) {
 	sums := make([]float64, len(counts)+1)
 	for i, c := range counts {
@@ -42,7 +41,7 @@ func span(counts []float64, threshold float64) (first, last int) {
 	return first, last
 }
 
-// tests is how many sums of this column are compared with a threshold.
+// tests returns the number of sums of this column that are compared with a threshold.
 func (h *histogram) tests() int {
 	if !h.number {
 		return h.cells

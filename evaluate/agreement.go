@@ -15,15 +15,14 @@ import (
 // such as those generated from one cluster.
 type Agreement struct {
 	Classes []string `json:"classes"`
-	Counts  []int    `json:"counts"` // samples by the class they are called
+	Counts  []int    `json:"counts"` // number of samples assigned to each class
 }
 
-// LabelAgreement classifies generated records. A group that shows one class is labelled
-// alike throughout.
+// LabelAgreement classifies generated records. All records of a group that shows one class should
+// get the same label.
 //
-// Errors: *[param.Error] for records of another dimension than those the
-// classifier was trained on. They need no labels.
-// Guarantee: none where the classifier was trained on real records.
+// Errors: *[param.Error] for records of another dimension than those the classifier was trained on.
+// The records need no labels. Guarantee: none where the classifier was trained on real records.
 func LabelAgreement(c *classify.Classifier, samples records.Data) (Agreement, error) {
 	if c == nil {
 		return Agreement{}, param.New("evaluate.LabelAgreement c", nil, "a classifier")
@@ -40,7 +39,7 @@ func LabelAgreement(c *classify.Classifier, samples records.Data) (Agreement, er
 	return a, nil
 }
 
-// Class returns the commonest name, the first of equals.
+// Class returns the most frequent class; of equally frequent ones the first.
 func (a Agreement) Class() int {
 	best := 0
 	for i, n := range a.Counts {
@@ -60,7 +59,7 @@ func (a Agreement) Share() float64 {
 	return recordset.Share(top(a.Counts), total)
 }
 
-// String prints the commonest name and its share, marked as not private.
+// String prints the most frequent class and its share, marked as not private.
 func (a Agreement) String() string {
 	var b strings.Builder
 	name := "none"

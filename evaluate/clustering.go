@@ -13,7 +13,7 @@ import (
 // them.
 type Clustering struct {
 	Records int     `json:"records"`
-	Correct int     `json:"correct"` // records whose cluster is matched to their class
+	Correct int     `json:"correct"` // number of records whose cluster is matched to their class
 	Match   []int   `json:"match"`   // class matched to each cluster; -1 for none
 	Counts  [][]int `json:"counts"`  // records of each cluster by class
 }
@@ -76,11 +76,11 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 	return counts, nil
 }
 
-// Accuracy returns the part of the records in the cluster matched to their class.
+// Accuracy returns the fraction of the records whose cluster is matched to their class.
 func (c Clustering) Accuracy() float64 { return recordset.Share(c.Correct, c.Records) }
 
-// Purity returns the part of the records that belong to the commonest class of their
-// cluster; unlike accuracy it lets several clusters share a class.
+// Purity returns the fraction of the records that belong to the most frequent class of their
+// cluster. Unlike accuracy, it lets several clusters share a class.
 func (c Clustering) Purity() float64 {
 	most := 0
 	for _, row := range c.Counts {

@@ -21,7 +21,7 @@ type column struct {
 	levels int
 }
 
-// layout says where columns lie in encoded records.
+// layout describes the positions of columns in encoded records.
 type layout struct {
 	schema records.Schema
 	blocks []records.Block
@@ -61,7 +61,7 @@ func (l layout) read(d records.Data) []column {
 	return out
 }
 
-// empty makes room for n records.
+// empty returns a column with room for n records.
 func (l layout) empty(n int) []column {
 	out := make([]column, 0, len(l.blocks)+1)
 	declared := l.schema.Columns()
@@ -124,9 +124,10 @@ func (c *column) set(i int, cell []float32, b records.Block, bins int) {
 	}
 }
 
-// shape is how alike two columns are distributed, 1 for the same: the complement
-// of the total variation of levels, or of the Kolmogorov–Smirnov distance of
-// numbers that are there times that of how many are missing.
+// shape returns the similarity of the distributions of two columns, 1 for identical ones: the
+// complement of the total variation of levels, or for numbers the complement of the
+// Kolmogorov–Smirnov distance of those present times the complement of the difference in the
+// fraction missing.
 func (c column) shape(o column) float64 {
 	if !c.number {
 		return 1 - totalVariation(histogram(len(c.codes), c), histogram(len(o.codes), o))
@@ -137,7 +138,7 @@ func (c column) shape(o column) float64 {
 	return (1 - kolmogorovSmirnov(a, b)) * (1 - missing)
 }
 
-// measure names what shape computes.
+// measure returns the name of what shape computes.
 func (c column) measure() string {
 	if c.number {
 		return "Kolmogorov–Smirnov"

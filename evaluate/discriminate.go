@@ -13,27 +13,26 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// JensenShannonScore measures how certain a classifier is which unseen records are
-// synthetic: the mean divergence of its probabilities from ½ over synthetic records, 0
-// at best. It is reported together with the same for held-out real records instead of
-// synthetic ones.
+// JensenShannonScore measures how well a classifier distinguishes unseen synthetic records from
+// real ones: the mean divergence of its probabilities from ½ over synthetic records, 0 at best. It
+// is reported together with the score of held-out real records in place of synthetic ones.
 //
 // Source: Zhang, Ji and Wang 2018, "dp-GAN", section 5, whose formula is that of
 // Symmetric while its code computes Divergence.
 type JensenShannonScore struct {
-	Classifier string   `json:"classifier"` // what was trained to tell them apart
+	Classifier string   `json:"classifier"` // name of the method that was trained
 	Divergence Compared `json:"divergence"` // Jensen–Shannon, in bits: at most 0.3113
 	Symmetric  Compared `json:"symmetric"`  // ½KL(p‖½) + ½KL(½‖p), in nats
-	ROC        Compared `json:"roc_auc"`    // of telling synthetic from real
-	Records    int      `json:"records"`    // of each kind, half of them trained on
+	ROC        Compared `json:"roc_auc"`    // synthetic against real records
+	Records    int      `json:"records"`    // of each kind; half of them trained on
 	Floor      float64  `json:"floor"`      // probabilities are kept this far from 0 and 1
 }
 
 // probabilityFloor keeps the symmetric divergence finite.
 const probabilityFloor = 1e-6
 
-// JensenShannon trains a method to tell synthetic from real records, on half of
-// as many of each as there are of the fewest, and scores the other half.
+// JensenShannon trains a method to distinguish synthetic from real records and scores it. It uses
+// equally many records of each kind, as many as the smallest kind has, and trains on half of them.
 //
 // Errors: those of [classify.Method.Fit] and [classify.Classifier.Probabilities]; *[param.Error]
 // for records of different schemas or fewer than four.
@@ -96,7 +95,8 @@ func (s *JensenShannonScore) tell(m classify.Method, fake, real records.Data,
 	return err
 }
 
-// rankedBySecond is by how much the second of two classes is the likelier one, record by record.
+// rankedBySecond returns, for each record, by how much the second of two classes is likelier than
+// the first.
 func rankedBySecond(p []float64) []float64 {
 	out := make([]float64, len(p)/2)
 	for i := range out {
@@ -107,7 +107,7 @@ func rankedBySecond(p []float64) []float64 {
 	return out
 }
 
-// fromFakes says of each record whether it is synthetic.
+// fromFakes reports for each record whether it is synthetic.
 func fromFakes(labels []int32) []bool {
 	out := make([]bool, len(labels))
 	for i, l := range labels {
@@ -128,7 +128,7 @@ func fromCoin(p float64) (js, symmetric float64) {
 	return js, symmetric
 }
 
-// told is every second record of both kinds, labelled by where it comes from.
+// told holds every second record of both kinds, labelled by its origin.
 func told(fake, real records.Data, first int) (records.Data, error) {
 	var (
 		b      device.Batch

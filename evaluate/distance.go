@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
 )
 
-// histogram is how often each combination of levels of some columns occurs, as a
-// part of n records.
+// histogram is the frequency of each combination of levels of some columns, as a fraction of n
+// records.
 func histogram(n int, columns ...column) map[uint64]float64 {
 	out, each := map[uint64]float64{}, 1/float64(max(n, 1))
 	for i := range n {
@@ -39,9 +39,8 @@ func totalVariation(p, q map[uint64]float64) float64 {
 	return min(sum/2, 1)
 }
 
-// kolmogorovSmirnov is the largest difference of two empirical distribution
-// functions. Without any numbers on either side there is none, on one side it is
-// 1.
+// kolmogorovSmirnov returns the largest difference of two empirical distribution functions: 0 if
+// both sides are empty, 1 if one is.
 func kolmogorovSmirnov(a, b []float64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return math.Abs(float64(min(len(a), 1) - min(len(b), 1)))
@@ -62,7 +61,7 @@ func kolmogorovSmirnov(a, b []float64) float64 {
 	return top
 }
 
-// present are the numbers that are not missing.
+// present returns the numbers that are not missing.
 func (c column) present() []float64 {
 	out := make([]float64, 0, len(c.values))
 	for _, v := range c.values {
@@ -73,8 +72,8 @@ func (c column) present() []float64 {
 	return out
 }
 
-// correlation is Pearson's, over records where both are there; 0 where one of
-// them never varies.
+// correlation returns Pearson's correlation over the records that have both numbers, or 0 if one of
+// them is constant.
 func correlation(a, b column) float64 {
 	var n, sa, sb, saa, sbb, sab float64
 	for i, x := range a.values {

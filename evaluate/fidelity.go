@@ -112,7 +112,7 @@ func (f Fidelity) Compare(synthetic, real, held records.Data) (Similarity, error
 	return out, nil
 }
 
-// columnsOf are the columns of the three kinds of records.
+// columnsOf returns the columns of the three kinds of records.
 type columnsOf struct{ synthetic, real, held []column }
 
 func (c columnsOf) shapes() (mean Compared, all []ColumnShape) {
@@ -176,8 +176,8 @@ func (f Fidelity) variation(c columnsOf, way int) (mean Compared, count int) {
 	return mean, len(groups)
 }
 
-// someGroups lists all groups of k out of n columns where they are few enough,
-// and otherwise draws as many as are wanted, none twice.
+// someGroups lists all groups of k out of n columns if they are few enough, and otherwise draws the
+// given number of distinct ones.
 func someGroups(rng *rand.Rand, n, k, most int) [][]int {
 	if k < 1 || k > n {
 		return nil
@@ -201,7 +201,7 @@ func someGroups(rng *rand.Rand, n, k, most int) [][]int {
 	return out
 }
 
-// choose is the number of groups, or something above enough.
+// choose returns the number of groups, or a number above enough.
 func choose(n, k, enough int) int {
 	count := 1
 	for i := range min(k, n-k) {

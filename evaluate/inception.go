@@ -11,14 +11,14 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// InceptionScore is exp(E KL(p(y|x) ‖ p(y))) with p(y|x) as a classifier states
-// it: high where every record is clearly of one class and all classes occur, the number of
-// classes at most. It depends on the classifier, so scores by
-// different ones cannot be compared; here it is not the network of that name.
+// InceptionScore is exp(E KL(p(y|x) ‖ p(y))), where p(y|x) is given by a classifier. It is high if
+// every record is clearly of one class and all classes occur; its largest value is the number of
+// classes. It depends on the classifier, so scores with different classifiers cannot be compared.
+// The classifier here is not the Inception network.
 //
 // Source: Salimans et al. 2016, "Improved techniques for training GANs".
 type InceptionScore struct {
-	Classifier string   `json:"classifier"` // what states p(y|x)
+	Classifier string   `json:"classifier"` // the classifier that gives p(y|x)
 	Score      Compared `json:"score"`      // mean over splits
 	Deviation  Compared `json:"deviation"`  // standard deviation over splits
 	Splits     int      `json:"splits"`
@@ -27,11 +27,10 @@ type InceptionScore struct {
 	Most       float64  `json:"most"` // the number of classes
 }
 
-// inceptionSplits is the usual number of parts that are scored apart.
+// inceptionSplits is the usual number of parts that are scored separately.
 const inceptionSplits = 10
 
-// Inception scores synthetic records, and real ones that were held out, by how
-// the classifier sees them. Neither needs labels.
+// Inception scores synthetic and held-out real records with a classifier. Neither need labels.
 //
 // Errors: those of [classify.Classifier.Probabilities], and *[param.Error] for fewer than
 // ten records.
@@ -76,7 +75,7 @@ func splitScores(c *classify.Classifier, d records.Data) (mean, deviation float6
 	return mean, math.Sqrt(max(squares-mean*mean, 0)), nil
 }
 
-// inceptionOf is the score of one part.
+// inceptionOf returns the score of one part.
 func inceptionOf(p []float64, classes int) float64 {
 	n, marginal := len(p)/classes, make([]float64, classes)
 	for i, v := range p {

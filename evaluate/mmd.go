@@ -42,8 +42,8 @@ type Discrepancy struct {
 	Compared
 }
 
-// Discrepancy compares all records given, at a cost of the square of their
-// number; [Fidelity] draws some first.
+// Discrepancy compares all given records, in time quadratic in their number; [Fidelity] first draws
+// some.
 //
 // Errors: those of [Gaussians.Validate], and *[param.Error] for records of
 // different schemas or fewer than two of a kind.

@@ -11,9 +11,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Propensity tells synthetic from real records by probabilities. The zero value is ready to use.
+// Propensity measures how well synthetic and real records can be distinguished. The zero value is
+// ready to use.
 type Propensity struct {
-	// Model states the probabilities of the mean squared error; nil for logistic regression.
+	// Model gives the probabilities for the mean squared error; nil for logistic regression.
 	Model classify.Method
 	// Discriminator ranks records that it has not seen; nil for a random forest of 50 trees of depth
 	// 8.
@@ -26,17 +27,17 @@ type Propensity struct {
 type PropensityScore struct {
 	Model         string `json:"model"`
 	Discriminator string `json:"discriminator"`
-	// PMSE is the mean of (p − ½)² over the records that Model learnt from, half of them synthetic:
-	// 0 where it cannot tell them apart, ¼ where it always can.
+	// PMSE is the mean of (p − ½)² over the records that Model learnt from, half of them synthetic: 0
+	// if it cannot distinguish them, ¼ if it always can.
 	PMSE Compared `json:"pmse"`
-	// ROC is the area under the discriminator's curve on records it has not seen: ½ is a coin.
+	// ROC is the area under the discriminator's curve on records it has not seen: ½ is a coin toss.
 	ROC       Compared            `json:"roc_auc"`
 	Curve     []classify.ROCPoint `json:"roc"`
 	HeldCurve []classify.ROCPoint `json:"roc_held_out"`
-	Records   int                 `json:"records"` // of each kind, half of them for either figure
+	Records   int                 `json:"records"` // of each kind; each figure uses half
 }
 
-// Compare tells synthetic records, and held-out real ones, from real ones. held may be nil; its
+// Compare compares synthetic records, and held-out real ones, with real ones. held may be nil; its
 // figures are then zero.
 //
 // Source: pMSE, Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok, Dibben and Slavkovic 2018.

@@ -16,11 +16,11 @@ import (
 type Review struct {
 	Fidelity Fidelity
 	Suite    Suite
-	// Scorer states the probabilities of the Inception-style score; nil for the
-	// convolutional network for images and a multilayer perceptron otherwise.
+	// Scorer gives the probabilities for the Inception-style score; nil for the convolutional network
+	// for images and a multilayer perceptron otherwise.
 	Scorer classify.Method
-	// Discriminator tells synthetic from real records for the Jensen–Shannon score; nil
-	// for a random forest of 50 trees of depth 8.
+	// Discriminator distinguishes synthetic from real records for the Jensen–Shannon score; nil for a
+	// random forest of 50 trees of depth 8.
 	Discriminator classify.Method
 	Most          int // records of each kind that are trained on at most; 0 for all
 	Seed          uint64
@@ -83,7 +83,7 @@ func (r Review) some(d records.Data) records.Data {
 	return recordset.AtMost(d, r.Most, r.Seed)
 }
 
-// classes adds what needs labels.
+// classes adds the measures that need labels.
 func (r Review) classes(out *Report, synthetic, train, test records.Data) error {
 	u, err := r.Suite.Compare(synthetic, train, test)
 	if err != nil {

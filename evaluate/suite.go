@@ -13,12 +13,12 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Suite trains several classifiers on synthetic and on real records and tests all on
-// held-out real records. The zero value takes [classify.Methods].
+// Suite trains several classifiers on synthetic and on real records and tests all on held-out real
+// records. The zero value uses [classify.Methods].
 type Suite struct {
 	Methods []classify.Method
-	Most    int    // training records of either kind at most, drawn at random; 0 for all
-	Seed    uint64 // of that draw, and of Methods where they are not given
+	Most    int    // largest number of training records of either kind, drawn at random; 0 for all
+	Seed    uint64 // seed of that draw, and of Methods if none are given
 }
 
 // Utilities is the outcome of a [Suite].

@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/counts"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -117,12 +118,7 @@ func (m *marginalSums) size() int { return m.classes * m.cells.total }
 func (m *marginalSums) add(ctx context.Context, data records.Data) error {
 	m.sum = mechanism.NewFixedSum(m.size(), mechanism.CountGrid(m.std, m.persons))
 	data, shares := records.RowsOf(data)
-	var b device.Batch
-	for lo := 0; lo < data.Len(); lo += marginalChunk {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		data.Range(lo, min(lo+marginalChunk, data.Len()), &b)
+	return network.EachBatch(ctx, data, marginalChunk, func(lo int, b device.Batch) {
 		for i := range b.Rows {
 			class := 0
 			if b.Labels != nil && int(b.Labels[i]) > 0 && int(b.Labels[i]) < m.classes {
@@ -133,8 +129,7 @@ func (m *marginalSums) add(ctx context.Context, data records.Data) error {
 				m.sum.AddShare(class*m.cells.total+col.first+col.cell(row), shares.Of(lo+i))
 			}
 		}
-	}
-	return nil
+	})
 }
 
 const marginalChunk = 4096

@@ -2,6 +2,7 @@ package merf
 
 import (
 	"context"
+	"runtime"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -54,5 +55,36 @@ func TestEmbeddingsHoldNoScratchOfRecords(t *testing.T) {
 		if e.features.(*watchedEmbedding).used {
 			t.Error("the embedding's features have mapped private records")
 		}
+	}
+}
+
+// TestWideColumnsTakeMemoryByRow: features of a column of 60,000 buckets are summed without a
+// vector of as many coordinates a row, which would be 246 MB a batch.
+func TestWideColumnsTakeMemoryByRow(t *testing.T) {
+	schema, err := records.NewSchema(records.Hashed("h", 60_000), records.Numeric("x", 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 4096
+	data, err := records.FromColumns(schema,
+		records.Values{Codes: make([]int32, n), Dictionary: []string{"a"}},
+		records.Values{Numbers: make([]float64, n)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Config{Schema: schema, Kernel: rff.Pairs{Order: 1},
+		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	w := newWorker(p.work, device.CPU())
+	for lo := 0; lo < n; lo += w.size() {
+		w.addRange(data, lo, min(lo+w.size(), n), nil)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 16<<20 {
+		t.Errorf("%d MB allocated", took>>20)
 	}
 }

@@ -73,7 +73,7 @@ func (w *work) newCounter(be device.Backend) *counter {
 func (c *counter) Add(ctx context.Context, data records.Data) error {
 	rows, shares := records.RowsOf(data)
 	return c.each(ctx, rows.Len(), func(w *worker, lo, hi int) {
-		w.add(w.reader.read(rows, lo, hi), shares)
+		w.addRange(rows, lo, hi, shares)
 	})
 }
 
@@ -84,13 +84,13 @@ func (c *counter) addSample(ctx context.Context, data records.Data, sample []int
 		sample = p.AppendRows(nil, sample)
 	}
 	return c.each(ctx, len(sample), func(w *worker, lo, hi int) {
-		w.add(w.reader.gather(rows, sample[lo:hi]), shares)
+		w.addGathered(rows, sample[lo:hi], shares)
 	})
 }
 
 // each cuts n rows into pieces and lets every worker do its share of them.
 func (c *counter) each(ctx context.Context, n int, do func(w *worker, lo, hi int)) error {
-	step := c.workers[0].rows()
+	step := c.workers[0].size()
 	var group sync.WaitGroup
 	errs := make([]error, len(c.workers))
 	for i, w := range c.workers {

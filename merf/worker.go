@@ -20,7 +20,8 @@ type worker struct {
 	features device.Matrix
 	host     []float32
 	squared  []float64
-	places   []int32 // of the features of one record that are not zero
+	rows     records.Nonzeros // coordinates that are not zero, for features that are mostly zero
+	places   []int32          // of the features of one record that are not zero
 	values   []float32
 }
 
@@ -35,55 +36,113 @@ func newWorker(p *work, be device.Backend) *worker {
 	return w
 }
 
-// rows returns how many records are mapped at a time: about eight megabytes of features.
-func (w *worker) rows() int {
-	if _, sparse := w.work.features.(rff.SparseEmbedding); sparse {
-		return 1024
+// most bounds the coordinates of a dense batch, which take 16 MiB then.
+const most = 1 << 22
+
+// size returns how many records are mapped at a time: about eight megabytes of features, and no
+// more than 16 MiB of dense records.
+func (w *worker) size() int {
+	n := min(max((1<<21)/w.work.features.Dim(), 16), 4096)
+	if w.sparse() != nil {
+		n = 1024
 	}
-	return min(max((1<<21)/w.work.features.Dim(), 16), 4096)
+	if s := w.work.config.Schema; !s.Sparse() && !(w.sparse() != nil && table(s)) {
+		n = min(n, max(most/s.Dim(), 1))
+	}
+	return n
 }
 
-// add adds the features of a batch, each row held to the bound of the norm, and counts its records.
-// Of persons each row counts for its share, so that what a person adds is a mean of what records
-// may add: see records.RowsOf.
-func (w *worker) add(b device.Batch, shares records.Shares) {
+// sparse is the feature map if it can list the features that are not zero, otherwise nil.
+func (w *worker) sparse() rff.SparseEmbedding {
+	if s, ok := w.work.features.(rff.SparseEmbedding); ok && !w.work.config.Schema.Sparse() {
+		return s
+	}
+	return nil
+}
+
+func table(s records.Schema) bool { return s.Kind() == records.MixedTable }
+
+// addRange adds rows lo … hi-1 of data, each row's features held to the bound of the norm, and
+// counts them. Of persons each row counts for its share, so that what a person adds is a mean of
+// what records may add: see records.RowsOf.
+func (w *worker) addRange(data records.Data, lo, hi int, shares records.Shares) {
+	if w.sparse() != nil && table(data.Schema()) {
+		w.rows.Range(data, lo, hi)
+		w.addRows(shares)
+		return
+	}
+	w.addBatch(w.reader.read(data, lo, hi), shares)
+}
+
+// addGathered is addRange for the given rows.
+func (w *worker) addGathered(data records.Data, rows []int32, shares records.Shares) {
+	if w.sparse() != nil && table(data.Schema()) {
+		w.rows.Gather(data, rows)
+		w.addRows(shares)
+		return
+	}
+	w.addBatch(w.reader.gather(data, rows), shares)
+}
+
+// addBatch adds a batch of records that are no rows of a table, or whose features are not sparse.
+func (w *worker) addBatch(b device.Batch, shares records.Shares) {
 	if b.Rows == 0 {
 		return
 	}
-	if s, ok := w.work.features.(rff.SparseEmbedding); ok && b.Sparse == nil {
-		w.addSparse(s, b, shares)
-	} else {
+	if w.sparse() == nil {
 		w.addDense(b, shares)
+		w.count(b.Labels, b.Index, shares)
+		return
 	}
+	w.rows.Reset()
+	for i := range b.Rows {
+		for at, v := range b.Dense.Row(i) {
+			w.rows.Append(at, v)
+		}
+		w.rows.End()
+	}
+	w.rows.Labels, w.rows.Index = b.Labels, append(w.rows.Index[:0], b.Index...)
+	w.addRows(shares)
+}
+
+// addRows adds the rows that were read.
+func (w *worker) addRows(shares records.Shares) {
+	w.addSparse(w.sparse(), &w.rows, shares)
+	w.count(w.rows.Labels, w.rows.Index, shares)
+}
+
+// count counts records.
+func (w *worker) count(labels, index []int32, shares records.Shares) {
 	if w.counts == nil {
 		return
 	}
-	for i := range b.Rows {
-		w.counts.AddShare(classOf(b, i), shareOf(shares, b, i))
+	for i := range index {
+		w.counts.AddShare(classOf(labels, i), shareOf(shares, index, i))
 	}
 }
 
 // shareOf is what a row of a batch counts. A clip factor has 24 bits and a share 20, so that their
 // product is exact.
-func shareOf(shares records.Shares, b device.Batch, i int) float64 {
+func shareOf(shares records.Shares, index []int32, i int) float64 {
 	if shares == nil {
 		return 1
 	}
-	return shares.Of(int(b.Index[i]))
+	return shares.Of(int(index[i]))
 }
 
-func classOf(b device.Batch, i int) int {
-	if b.Labels == nil {
+func classOf(labels []int32, i int) int {
+	if labels == nil {
 		return 0
 	}
-	return int(b.Labels[i])
+	return int(labels[i])
 }
 
 // addSparse adds rows of mostly zero features, in time proportional to the nonzero ones.
-func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch, shares records.Shares) {
+func (w *worker) addSparse(s rff.SparseEmbedding, z *records.Nonzeros, shares records.Shares) {
 	bound, dim := s.NormBound(), s.Dim()
-	for i := range b.Rows {
-		w.places, w.values = s.AppendRow(b.Dense.Row(i), w.places[:0], w.values[:0])
+	for i := range z.Rows {
+		in, x := z.Row(i)
+		w.places, w.values = s.AppendRow(in, x, w.places[:0], w.values[:0])
 		squared, last := 0.0, int32(-1)
 		for k, v := range w.values {
 			squared += float64(v) * float64(v)
@@ -96,8 +155,8 @@ func (w *worker) addSparse(s rff.SparseEmbedding, b device.Batch, shares records
 		if !(scale > 0) {
 			continue
 		}
-		scale *= shareOf(shares, b, i)
-		first := classOf(b, i) * dim
+		scale *= shareOf(shares, z.Index, i)
+		first := classOf(z.Labels, i) * dim
 		for k, at := range w.places {
 			w.sums.AddRowAt(first+int(at), w.values[k:k+1], scale)
 		}
@@ -113,15 +172,16 @@ func (w *worker) addDense(b device.Batch, shares records.Shares) {
 	bound, dim := w.work.features.NormBound(), f.Cols
 	for i := range b.Rows {
 		if scale := mechanism.ClipFactor(w.squared[i], bound); scale > 0 {
-			w.sums.AddRowAt(classOf(b, i)*dim, f.Row(i), scale*shareOf(shares, b, i))
+			w.sums.AddRowAt(classOf(b.Labels, i)*dim, f.Row(i),
+				scale*shareOf(shares, b.Index, i))
 		}
 	}
 }
 
 func (w *worker) makeRoom() {
 	if w.features.Rows == 0 {
-		w.features = w.be.New(w.rows(), w.work.features.Dim())
-		w.squared = make([]float64, w.rows())
+		w.features = w.be.New(w.size(), w.work.features.Dim())
+		w.squared = make([]float64, w.size())
 	}
 }
 
@@ -130,7 +190,7 @@ func (w *worker) onHost(f device.Matrix) device.Matrix {
 		return f
 	}
 	if len(w.host) < f.Rows*f.Cols {
-		w.host = make([]float32, w.rows()*f.Cols)
+		w.host = make([]float32, w.size()*f.Cols)
 	}
 	host := device.HostMatrix(f.Rows, f.Cols, w.host)
 	w.be.Download(host.Data, f)

@@ -18,7 +18,8 @@ type listed struct {
 	values []float32
 }
 
-func (l listed) AppendRow(_ []float32, places []int32, values []float32) ([]int32, []float32) {
+func (l listed) AppendRow(_ []int32, _ []float32, places []int32, values []float32) ([]int32,
+	[]float32) {
 	return append(places, l.places...), append(values, l.values...)
 }
 
@@ -44,8 +45,7 @@ func pairsPlan(t *testing.T) (*work, rff.SparseEmbedding) {
 // counts as zero.
 func TestListedFeaturesAreClipped(t *testing.T) {
 	w, features := pairsPlan(t)
-	row := device.Batch{Rows: 1,
-		Dense: device.HostMatrix(1, features.In(), make([]float32, features.In()))}
+	row := &records.Nonzeros{Rows: 1, Offsets: []int{0, 0}, Index: []int32{0}}
 	bound := features.NormBound()
 	for name, c := range map[string]struct {
 		places []int32
@@ -76,8 +76,7 @@ func TestTotalsCountOnce(t *testing.T) {
 	w, features := pairsPlan(t)
 	a := w.newCounter(device.CPU())
 	a.workers = append(a.workers[:1], newWorker(w, device.CPU()))
-	row := device.Batch{Rows: 1,
-		Dense: device.HostMatrix(1, features.In(), make([]float32, features.In()))}
+	row := &records.Nonzeros{Rows: 1, Offsets: []int{0, 0}, Index: []int32{0}}
 	for _, own := range a.workers {
 		own.addSparse(listed{features, []int32{0}, []float32{float32(features.NormBound()) / 2}}, row,
 			nil)

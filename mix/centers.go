@@ -1,6 +1,7 @@
 package mix
 
 import (
+	"context"
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -9,13 +10,19 @@ import (
 )
 
 // releaseCenters releases the mean record of every part: sums and counts together, one event.
-func (x *mixer) releaseCenters() error {
+func (x *mixer) releaseCenters(ctx context.Context) error {
 	c, g := x.config, x.config.centerGeometry()
-	sensitivity := g.centerSensitivity(c.Budget.Relation)
-	std := c.Centers.NoiseMultiplier * sensitivity
+	std := x.centerStd()
 	width := c.dim() + 1
 	prepare := func() (float64, []mechanism.Part, error) {
-		return sensitivity / std, []mechanism.Part{{Sum: x.source.sums(g, std), Std: std}}, nil
+		effect := g.centerSensitivity(c.Budget.Relation) / std
+		if x.away != nil {
+			sum, err := x.centers(ctx)
+			return effect, []mechanism.Part{{Sum: sum, Std: std}}, err
+		}
+		sum := mechanism.NewFixedSum(c.parts()*width, mechanism.GridFor(std))
+		x.source.sums(g, sum)
+		return effect, []mechanism.Part{{Sum: sum, Std: std}}, nil
 	}
 	out, err := x.run.Once(PurposeCenters, []int{c.parts() * width}, prepare)
 	if err != nil {
@@ -28,13 +35,18 @@ func (x *mixer) releaseCenters() error {
 	return nil
 }
 
+// centerStd is the noise on the sums of mean records.
+func (w *work) centerStd() float64 {
+	g := w.config.centerGeometry()
+	return w.config.Centers.NoiseMultiplier * g.centerSensitivity(w.config.Budget.Relation)
+}
+
 // sums adds up the records of every part, and counts them. Of persons each row counts for its
 // share, and the person once, which is exact on any grid: under replace-one counts of one part
 // cancel.
-func (s *source) sums(g geometry, std float64) *mechanism.FixedSum {
+func (s *source) sums(g geometry, sum *mechanism.FixedSum) {
 	c := s.config
 	width := c.dim() + 1
-	sum := mechanism.NewFixedSum(c.parts()*width, mechanism.GridFor(std))
 	in := s.reader()
 	for part, rows := range s.parts {
 		in.each(part, rows, func(row int32, x []float32) {
@@ -44,7 +56,6 @@ func (s *source) sums(g geometry, std float64) *mechanism.FixedSum {
 			sum.AddRow64At(part*width+c.dim(), []float64{g.label}, 1)
 		}
 	}
-	return sum
 }
 
 // centerSensitivity of sums and counts of disjoint parts: under replace-one a record stays in its

@@ -15,3 +15,10 @@ func NoiseOfDrawn(m *Moments, noise float64) float64 {
 	}
 	return math.Sqrt(sum / float64(len(flat)))
 }
+
+// PassesOf has passes hold sums of so many coordinates, until what it returns is called.
+func PassesOf(cells int) func() {
+	before := passCells
+	passCells = cells
+	return func() { passCells = before }
+}

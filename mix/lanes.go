@@ -15,6 +15,7 @@ type mixer struct {
 	*work
 	run    *synth.Run
 	source *source
+	away   *away // where other processes read the records; nil otherwise
 	lanes  []*lane
 }
 
@@ -24,6 +25,7 @@ type lane struct {
 	allowance *mechanism.Allowance
 	places    []int // of its mixtures in the chunk that is being made
 	grants    []*mechanism.Grant
+	cells     []int // numbers of its mixtures in the sums of other processes
 
 	reader *reader
 	sum    *mechanism.FixedSum
@@ -41,9 +43,18 @@ func (w *work) mixer(ctx context.Context, r *synth.Run) (*mixer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	x := &mixer{work: w, run: r, source: newSource(w.config, r.Data)}
+	x := &mixer{work: w, run: r}
+	if r.Elsewhere() {
+		var err error
+		if x.away, err = newAway(r); err != nil {
+			return nil, err
+		}
+		x.source = openSource(w.config)
+	} else {
+		x.source = newSource(w.config, r.Data)
+	}
 	if w.config.Centers.wanted() {
-		if err := x.releaseCenters(); err != nil {
+		if err := x.releaseCenters(ctx); err != nil {
 			return nil, err
 		}
 		r.Report(PurposeCenters, 1, 1)
@@ -76,6 +87,9 @@ func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if err := x.pass(ctx); err != nil {
+			return err
+		}
 		// Rows of a round are kept together, so the checkpoint is written between rounds only.
 		if err := x.run.Ahead(PurposeMixtures, turn); err != nil {
 			return err
@@ -89,6 +103,9 @@ func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32
 			return err
 		}
 		n = left(x.run)
+		if x.away != nil {
+			x.away.rounds--
+		}
 		x.run.Report(PurposeMixtures, x.config.Mixtures-n, x.config.Mixtures)
 	}
 	return nil
@@ -96,12 +113,15 @@ func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32
 
 // ready prepares records and lanes.
 func (x *mixer) ready() {
-	x.source.keep()
-	c := x.config
+	if x.away == nil {
+		x.source.keep()
+	}
 	for _, l := range x.lanes {
 		l.reader = x.source.reader()
-		l.sum = mechanism.NewFixedSum(c.dim()+c.labels(), mechanism.GridFor(x.std))
-		l.noisy = make([]float64, l.sum.Dim())
+		l.noisy = make([]float64, x.width())
+		if x.away == nil {
+			l.sum = mechanism.NewFixedSum(x.width(), mechanism.GridFor(x.std))
+		}
 	}
 }
 
@@ -126,13 +146,16 @@ func (x *mixer) place() (parts []int32) {
 // depend on the lanes' speed.
 func (x *mixer) round(chunk *Rows) error {
 	for _, l := range x.lanes {
-		l.grants = l.grants[:0]
+		l.grants, l.cells = l.grants[:0], l.cells[:0]
 		for range l.places {
 			g, err := l.allowance.Next()
 			if err != nil {
 				return err
 			}
 			l.grants = append(l.grants, g)
+			if x.away != nil {
+				l.cells = append(l.cells, x.away.next(l.part))
+			}
 		}
 	}
 	var next atomic.Int64
@@ -152,7 +175,7 @@ func (x *mixer) round(chunk *Rows) error {
 // turn makes one lane's mixtures of a chunk.
 func (x *mixer) turn(l *lane, chunk *Rows) error {
 	for k, at := range l.places {
-		if err := x.mixture(l, l.grants[k]); err != nil {
+		if err := x.mixture(l, k); err != nil {
 			return err
 		}
 		x.write(l, chunk, at)
@@ -161,10 +184,21 @@ func (x *mixer) turn(l *lane, chunk *Rows) error {
 }
 
 // mixture draws one sample, sums it and adds the noise.
-func (x *mixer) mixture(l *lane, g *mechanism.Grant) error {
-	c := x.config
+func (x *mixer) mixture(l *lane, k int) (err error) {
+	c, g := x.config, l.grants[k]
+	if x.away == nil {
+		x.sample(l, g)
+	} else if l.sum, err = x.away.mixture(x.width(), l.part, l.cells[k], g); err != nil {
+		return err
+	}
+	return g.Release(c.geometry().effect(c.Budget.Relation, x.std),
+		mechanism.Part{Sum: l.sum, Std: x.std, Out: l.noisy})
+}
+
+// sample draws one sample and sums it.
+func (x *mixer) sample(l *lane, g *mechanism.Grant) {
 	l.index, l.keys = l.index[:0], l.keys[:0]
-	if _, ok := c.Sampling.(WithoutReplacement); ok {
+	if _, ok := x.config.Sampling.(WithoutReplacement); ok {
 		l.index, l.keys = g.SampleWithoutReplacement(l.index, l.keys)
 	} else {
 		l.index, l.keys = g.PoissonSample(len(x.source.parts[l.part]), l.index, l.keys)
@@ -173,19 +207,9 @@ func (x *mixer) mixture(l *lane, g *mechanism.Grant) error {
 		l.index[k] = x.source.parts[l.part][i]
 	}
 	l.sum.Reset()
-	dim, label := c.dim(), []float64{x.label}
 	l.reader.each(l.part, l.index, func(row int32, features []float32) {
-		share := x.source.share.Of(int(row)) // see records.RowsOf: norms and signs are all that counts
-		l.sum.AddRow(features, share)
-		switch {
-		case c.ByClass:
-			l.sum.AddRow64At(dim, label, share)
-		case c.labels() > 0:
-			l.sum.AddRow64At(dim+int(x.source.label[row]), label, share)
-		}
+		x.addRow(x.source, l.sum, 0, row, features)
 	})
-	return g.Release(c.geometry().effect(c.Budget.Relation, x.std),
-		mechanism.Part{Sum: l.sum, Std: x.std, Out: l.noisy})
 }
 
 // write turns a noisy sum into a row: divided by the public degree, and moved back by the released

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/partial"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -54,4 +55,19 @@ func (p *Plan) FitOn(ctx context.Context, ledger *accountant.Ledger, data record
 func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	fit func(*synth.Run) (synth.Model, error), opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().Carry(ctx, ledger, data, fit, opts...)
+}
+
+// Partial is that of [synth.PassPlan]. Errors: those of synth.NewPartial.
+func (p *Plan) Partial(pass synth.Pass, opts ...synth.Option) (*partial.Partial, error) {
+	return synth.NewPartial(p.program(), pass, opts...)
+}
+
+// FitPasses is that of [synth.PassPlan], for plans of Poisson samples. It needs [synth.Shards].
+//
+// Guarantee: that of synth.FitPasses. A shard must hold the same records, in the same order, in
+// every pass. Errors: those of synth.FitPasses.
+func (p *Plan) FitPasses(ctx context.Context, ledger *accountant.Ledger,
+	read func(context.Context, synth.Pass) (*partial.Partial, error),
+	opts ...synth.Option) (*synth.Generator, error) {
+	return synth.FitPasses(ctx, p.program(), ledger, read, opts...)
 }

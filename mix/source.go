@@ -31,15 +31,25 @@ const (
 	readChunk  = 256
 )
 
-func newSource(c Config, data records.Data) *source {
-	s := &source{config: c, parts: make([][]int32, c.parts())}
+func newSource(c Config, data records.Data) *source { return openSource(c).of(data) }
+
+// openSource is a source of no records.
+func openSource(c Config) *source {
+	s := &source{config: c}
+	if p := c.Projection; p.wanted() {
+		s.project = projectionMatrix(p, c.Schema.Dim())
+	}
+	return s
+}
+
+// of is a source of some records that reads them as this one does.
+func (s *source) of(data records.Data) *source {
+	c := s.config
+	s = &source{config: c, project: s.project, centers: s.centers, parts: make([][]int32, c.parts())}
 	s.persons, _ = records.AsPersons(data)
 	n := data.Len()
 	data, s.share = records.RowsOf(data)
 	s.data = data
-	if p := c.Projection; p.wanted() {
-		s.project = projectionMatrix(p, c.Schema.Dim())
-	}
 	var b device.Batch
 	for lo := 0; c.Schema.Classes() > 0 && lo < data.Len(); lo += readChunk {
 		data.Range(lo, min(lo+readChunk, data.Len()), &b)

@@ -6,7 +6,14 @@ func sqlMutants() []mutant {
 	const sqll = "connect/sqlledger"
 	contract := at(sqll, "ContractSQLite")
 	forgets := at(sqll, "ServerThatForgets")
+	const arrow = "connect/arrow"
 	return []mutant{
+		{Name: "connect/arrow/one bad index ends a file", In: arrow, Tests: at(arrow, "BadIndex"),
+			Old: "if place < 0 || place >= values.Len() || cell.text == nil",
+			New: "if cell.text == nil", Why: "what one row holds decides whether others are read"},
+		{Name: "connect/arrow/one bad text ends a file", In: arrow, Tests: at(arrow, "BadText"),
+			Old: "defer func() { _ = recover() }()\n\treturn c.text", New: "return c.text",
+			Why: "what one row holds decides whether others are read"},
 		{Name: "connect/sqlledger/adds after any line", In: sqll, Tests: contract,
 			Old: "if head != after {", New: "if head.Line+1 != lines[0].Line {",
 			Why: "two lines are decided on beside the same total"},

@@ -23,6 +23,20 @@ type Counter interface {
 	Sums() []*mechanism.FixedSum
 }
 
+// A Sharded is a Counter that tells records apart by their position: it has to know which shard
+// they are of.
+type Sharded interface {
+	Counter
+	// Begin is called once, before the first record.
+	//
+	// Errors: *param.Error for a shard that the pass does not have.
+	Begin(shard string) error
+	// End is called after the last record.
+	//
+	// Errors: one where the shard is not what it was when the pass was planned.
+	End() error
+}
+
 // A Partial is the sum over some of the records, for example of one shard. Partials are merged
 // before noise is added, so that many shards together get the noise of one release.
 //
@@ -48,6 +62,7 @@ type state struct {
 	schema  records.Schema
 	counter Counter               // nil for sums that were sealed
 	sealed  []*mechanism.FixedSum // of those
+	begun   string                // the shard that Begin named
 	broken  bool                  // some of the records of a failed Add are in the sums
 	closed  bool                  // the sums are those of named shards and no more may be added
 }
@@ -67,6 +82,28 @@ func (a *Partial) made() bool {
 func refused(path string) error {
 	return param.New(path, redacted,
 		"a partial sum made by a plan, each of whose Add has succeeded")
+}
+
+// Begin names the shard whose records are added next, before the first Add. Sums of a pass that
+// tells records apart by their position need it; of others, it only has to agree with the name that
+// Seal is given.
+//
+// Errors: *param.Error for the zero value, sums that have begun or hold records, no name, and a
+// shard that the pass does not have.
+func (a *Partial) Begin(shard string) error {
+	if !a.made() {
+		return refused("partial.Begin")
+	}
+	if a.counter == nil || a.closed || a.unnamed || a.begun != "" || shard == "" {
+		return param.New("partial.Begin.shard", shard, "the name of one shard, before its records")
+	}
+	if c, ok := a.counter.(Sharded); ok {
+		if err := c.Begin(shard); err != nil {
+			return err
+		}
+	}
+	a.begun = shard
+	return nil
 }
 
 // Add adds every record of data, none of which may be added to this or another shard again; where a
@@ -95,6 +132,9 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	}
 	if err := records.CheckPersons("partial.Add", data, a.schema); err != nil {
 		return err
+	}
+	if _, ok := a.counter.(Sharded); ok && a.begun == "" {
+		return param.New("partial.Add", redacted, "sums for which Begin has named a shard")
 	}
 	a.note(unitsOf(data))
 	a.unnamed = true
@@ -144,7 +184,7 @@ func (a *Partial) Reset() {
 		return
 	}
 	a.reset()
-	a.label, a.closed = label{real: a.real}, false
+	a.label, a.closed, a.begun = label{real: a.real}, false, ""
 }
 
 func (a *state) reset() {

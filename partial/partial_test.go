@@ -266,7 +266,7 @@ func TestSealedSumsAreBound(t *testing.T) {
 			t.Errorf("cut to %d bytes", i)
 		}
 	}
-	for _, old := range []string{"shard 1", "attempt", `"record"`} {
+	for _, old := range []string{"shard 1", "attempt", `"steps"`} {
 		renamed := bytes.Replace(good, []byte(old), []byte(strings.ToUpper(old)), 1)
 		if _, err := empty(p).Open(k, renamed); err == nil {
 			t.Errorf("%s renamed", old)
@@ -292,8 +292,24 @@ func TestSealedSumsTellNothing(t *testing.T) {
 		return b
 	}
 	one, again, many, none := seal(1), seal(1), seal(1000), seal(0)
-	if len(one) != len(many) {
-		t.Errorf("one record takes %d bytes, many %d", len(one), len(many))
+	if len(one) != len(many) || len(one) != len(none) {
+		t.Errorf("no record takes %d bytes, one %d, many %d", len(none), len(one), len(many))
+	}
+	clear, _, _ := bytes.Cut(one, []byte("]}"))
+	if !bytes.HasPrefix(many, clear) || !bytes.HasPrefix(none, clear) {
+		t.Errorf("whether there are records is said in the clear: %s, and of none %s", clear,
+			none[:len(clear)])
+	}
+	users := empty(p)
+	for part := range 300 { // of users, in some parts
+		data := records.WithPart(records.WithUnit(rows(t, 1, 5), records.UnitUser), 2*part, 1000)
+		if err := users.Add(t.Context(), data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, err := users.Seal(k, partial.Shard{Name: "s", Attempt: "a"}); err != nil ||
+		len(b) != len(none) || !bytes.HasPrefix(b, clear) {
+		t.Errorf("users in parts take %d bytes, no record %d: %v", len(b), len(none), err)
 	}
 	tail := 8 * dim
 	if bytes.Equal(one[len(one)-tail:], again[len(again)-tail:]) {
@@ -331,6 +347,8 @@ func TestUnitsTravel(t *testing.T) {
 		"two":       {[][]byte{shard("a", 0, 0), shard("b", 0, 0)}, records.UnitRecord},
 		"parts":     {[][]byte{shard("a", 0, 2), shard("b", 1, 2)}, records.UnitUser},
 		"one part":  {[][]byte{shard("a", 1, 2), shard("b", 1, 2)}, records.UnitRecord},
+		"many parts": {[][]byte{shard("a", 70, 100), shard("b", 99, 100)},
+			records.UnitUser},
 	} {
 		all := empty(p)
 		if err := all.OpenAll(k, c.list...); err != nil {
@@ -456,5 +474,73 @@ func TestSumsThatPanicked(t *testing.T) {
 	}
 	if err := empty(p).Merge(s); !errors.As(err, &wrong) {
 		t.Errorf("half of the records are merged: %v", err)
+	}
+}
+
+// placed is an adder that has to know its shard.
+type placed struct {
+	adder
+	begun string
+	ended error
+}
+
+func (p *placed) Begin(shard string) error {
+	p.begun = shard
+	return nil
+}
+
+func (p *placed) End() error { return p.ended }
+
+// TestBegin: sums of records that have positions know their shard before the first record, are
+// sealed under its name alone, and not at all where it has changed.
+func TestBegin(t *testing.T) {
+	p, k := pass(t, "sums"), mechanism.NewKey()
+	var wrong *param.Error
+	c := &placed{adder: adder{mechanism.NewFixedSum(dim, 0x1p-20)}}
+	s := partial.New(p, schema, c, false)
+	if err := s.Add(t.Context(), rows(t, 1, 5)); !errors.As(err, &wrong) {
+		t.Errorf("records of no shard: %v", err)
+	}
+	if err := errors.Join(s.Begin("one"), s.Add(t.Context(), rows(t, 1, 5))); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Begin("two"); !errors.As(err, &wrong) || c.begun != "one" {
+		t.Errorf("a second shard: %v, %s", err, c.begun)
+	}
+	if _, err := s.Seal(k, partial.Shard{Name: "two"}); !errors.As(err, &wrong) {
+		t.Errorf("another shard's name: %v", err)
+	}
+	c.ended = errors.New("another number of records")
+	if _, err := s.Seal(k, partial.Shard{Name: "one"}); !errors.Is(err, c.ended) {
+		t.Errorf("a shard that changed: %v", err)
+	}
+	c.ended = nil
+	b, err := s.Seal(k, partial.Shard{Name: "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := s.Seal(k, partial.Shard{}); err != nil || len(again) != len(b) {
+		t.Errorf("sealed again: %v", err)
+	}
+	if err := s.Begin("one"); !errors.As(err, &wrong) {
+		t.Errorf("begun after it was sealed: %v", err)
+	}
+	s.Reset()
+	if err := s.Begin("two"); err != nil || c.begun != "two" {
+		t.Errorf("begun after a reset: %v", err)
+	}
+	plain := empty(p)
+	if err := errors.Join(plain.Begin("one"), plain.Add(t.Context(), rows(t, 1, 5))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := plain.Seal(k, partial.Shard{Name: "two"}); !errors.As(err, &wrong) {
+		t.Errorf("plain sums under another name: %v", err)
+	}
+	var none partial.Partial
+	if err := errors.Join(none.Begin("one")); !errors.As(err, &wrong) {
+		t.Errorf("the zero value: %v", err)
+	}
+	if err := plain.Begin(""); !errors.As(err, &wrong) {
+		t.Errorf("no name: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package partial
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
@@ -13,22 +14,75 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// magic starts sealed sums; the length of the header and the header follow, then what
-// mechanism.Key.Seal makes of the sums. Everything before it is authenticated with them.
-const magic = "privgen sums 1\n"
+// magic starts sealed sums. The length of the header and the header follow, then the length of the
+// sealed note and the note, then what mechanism.Key.Seal makes of the sums. The header is
+// authenticated with both.
+const magic = "privgen sums 2\n"
 
-// header says in the clear what sealed sums are.
+// header says in the clear what sealed sums are. It says the same of a shard without records.
 type header struct {
 	Key     string   `json:"key"`  // its public name
 	Pass    string   `json:"pass"` // in hexadecimal digits
 	Shards  []string `json:"shards"`
 	Attempt string   `json:"attempt"`
-	Unit    string   `json:"unit,omitempty"`
-	Parts   []int    `json:"parts,omitempty"`
-	Of      int      `json:"of,omitempty"`
 	Real    bool     `json:"real,omitempty"`
 	// Steps are the grids of the sums: what a unit of each is worth.
 	Steps []float64 `json:"steps"`
+}
+
+// note says whose records were added up. Sums of no records have no unit, so that it is private.
+type note struct {
+	Unit  string `json:"unit,omitempty"`
+	Of    int    `json:"of,omitempty"`
+	Parts []int  `json:"parts,omitempty"` // or, where that is shorter,
+	Mask  []byte `json:"mask,omitempty"`  // a bit for each part
+}
+
+// noteSize is what sealed notes are a multiple of, in bytes: most are one.
+const noteSize = 1024
+
+// noteOf is the note of some units, filled up with spaces.
+func noteOf(u units) ([]byte, error) {
+	n := note{Unit: u.who, Of: u.parts.of, Parts: slices.Sorted(maps.Keys(u.parts.held))}
+	if len(n.Parts) > n.Of/16 {
+		n.Parts, n.Mask = nil, make([]byte, (n.Of+7)/8)
+		for part := range u.parts.held {
+			n.Mask[part/8] |= 1 << (part % 8)
+		}
+	}
+	text, err := json.Marshal(n)
+	if err != nil {
+		return nil, err
+	}
+	size := (len(text) + noteSize - 1) / noteSize * noteSize
+	return append(text, bytes.Repeat([]byte{' '}, size-len(text))...), nil
+}
+
+// units is the inverse. Parts must exist, each once: nothing else is ever sealed.
+func (n note) units() (u units, err error) {
+	if n.Of < 0 || n.Of == 0 && len(n.Parts)+len(n.Mask) > 0 || len(n.Mask) > (n.Of+7)/8 {
+		return u, mechanism.ErrSealed
+	}
+	for i, b := range n.Mask {
+		for bit := range 8 {
+			if b>>bit&1 == 1 {
+				n.Parts = append(n.Parts, 8*i+bit)
+			}
+		}
+	}
+	u.who = n.Unit
+	if n.Of == 0 {
+		return u, nil
+	}
+	u.parts = parts{n.Of, map[int]bool{}}
+	for _, part := range n.Parts {
+		if part < 0 || part >= n.Of || u.parts.held[part] {
+			return u, mechanism.ErrSealed
+		}
+		u.parts.held[part] = true
+	}
+	u.who = cmp.Or(u.who, records.UnitRecord)
+	return u, nil
 }
 
 // Seal encrypts the sums under a key of the pipeline, as those of the named shard. Sums that were
@@ -36,7 +90,8 @@ type header struct {
 // sums that have a name.
 //
 // Guarantee: none; see mechanism.Key.Seal. The header in the clear holds public things alone: the
-// pass, the shards and the attempt, whose units the records are, and the key's public name.
+// pass, the shards and the attempt, and the key's public name. It does not tell whether the shard
+// has records. Whose units these are, and in which parts, is sealed too.
 // Errors: *param.Error for the zero key, the zero value, a missing name, or a second one.
 func (a *Partial) Seal(k mechanism.Key, s Shard) ([]byte, error) {
 	if !a.made() {
@@ -52,16 +107,31 @@ func (a *Partial) Seal(k mechanism.Key, s Shard) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	units, err := noteOf(a.units)
+	if err != nil {
+		return nil, err
+	}
+	if units, err = k.SealBytes(about, units); err != nil {
+		return nil, err
+	}
 	sealed, err := k.Seal(about, a.sums()...)
 	if err != nil {
 		return nil, err
 	}
-	return append(about, sealed...), nil
+	whole := binary.LittleEndian.AppendUint32(about, uint32(len(units)))
+	return append(append(whole, units...), sealed...), nil
 }
 
 // named makes the records so far those of a shard.
 func (a *state) named(name string) error {
+	if c, ok := a.counter.(Sharded); ok && !a.closed && name != "" {
+		if err := c.End(); err != nil {
+			return err
+		}
+	}
 	switch {
+	case a.begun != "" && name != "" && name != a.begun:
+		return param.New("partial.Shard.Name", name, "the name that Begin was given")
 	case name == "" && (a.unnamed || len(a.shards) == 0):
 		return param.New("partial.Shard.Name", name, "the name of the shard that was added up")
 	case name == "":
@@ -77,9 +147,8 @@ func (a *state) named(name string) error {
 
 // header is everything before the sums.
 func (a *state) header(k mechanism.Key, s Shard) ([]byte, error) {
-	h := header{Key: k.ID(), Pass: a.pass.String(), Shards: a.shards, Attempt: s.Attempt, Unit: a.who,
-		Of: a.parts.of, Parts: slices.Sorted(maps.Keys(a.parts.held)), Real: a.real,
-		Steps: grids(a.sums())}
+	h := header{Key: k.ID(), Pass: a.pass.String(), Shards: a.shards, Attempt: s.Attempt,
+		Real: a.real, Steps: grids(a.sums())}
 	text, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
@@ -131,6 +200,9 @@ func (a *Partial) Open(k mechanism.Key, sealed []byte) (*Partial, error) {
 	if o.label, err = h.label(); err != nil {
 		return nil, err
 	}
+	if o.units, rest, err = openNote(k, about, rest); err != nil {
+		return nil, err
+	}
 	for _, s := range a.sums() {
 		o.sealed = append(o.sealed, s.Alike())
 	}
@@ -156,7 +228,28 @@ func (a *Partial) OpenAll(k mechanism.Key, sealed ...[]byte) error {
 	return nil
 }
 
-// split tells header and sums apart; neither is believed yet.
+// openNote reads the note and returns what follows it.
+func openNote(k mechanism.Key, about, rest []byte) (u units, sums []byte, err error) {
+	if len(rest) < 4 {
+		return u, nil, mechanism.ErrSealed
+	}
+	n := int64(binary.LittleEndian.Uint32(rest))
+	if rest = rest[4:]; n > int64(len(rest)) {
+		return u, nil, mechanism.ErrSealed
+	}
+	text, err := k.OpenBytes(about, rest[:n])
+	if err != nil {
+		return u, nil, err
+	}
+	var said note
+	if json.Unmarshal(text, &said) != nil {
+		return u, nil, mechanism.ErrSealed
+	}
+	u, err = said.units()
+	return u, rest[n:], err
+}
+
+// split tells header and the rest apart; neither is believed yet.
 func split(sealed []byte) (h header, about, rest []byte, err error) {
 	text, found := bytes.CutPrefix(sealed, []byte(magic))
 	if !found || len(text) < 4 {
@@ -173,29 +266,16 @@ func split(sealed []byte) (h header, about, rest []byte, err error) {
 	return h, sealed[:at:at], sealed[at:], nil
 }
 
-// label is what the header says. Names must be in order, each once, and parts must exist: nothing
-// else is ever sealed.
+// label is what the header says. Names must be in order, each once: nothing else is ever sealed.
 func (h header) label() (label, error) {
-	l := label{shards: h.Shards, real: h.Real, units: units{who: h.Unit}}
+	l := label{shards: h.Shards, real: h.Real}
 	for i, name := range h.Shards {
 		if name == "" || i > 0 && name <= h.Shards[i-1] {
 			return l, mechanism.ErrSealed
 		}
 	}
-	if len(h.Shards) == 0 || h.Of < 0 || h.Of == 0 && len(h.Parts) > 0 {
+	if len(h.Shards) == 0 {
 		return l, mechanism.ErrSealed
-	}
-	if h.Of > 0 {
-		l.parts = parts{h.Of, map[int]bool{}}
-		for _, part := range h.Parts {
-			if part < 0 || part >= h.Of || l.parts.held[part] {
-				return l, mechanism.ErrSealed
-			}
-			l.parts.held[part] = true
-		}
-	}
-	if h.Unit == "" && h.Of > 0 {
-		l.who = records.UnitRecord
 	}
 	return l, nil
 }

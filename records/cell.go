@@ -160,14 +160,18 @@ func (k *cellCode) encodeTick(row []float32, v int64) {
 		}
 		return
 	}
-	if k.logarithmic {
-		row[k.offset] = float32(math.Log1p(float64(v)) / k.scale)
-	} else {
-		row[k.offset] = float32(float64(v) / k.scale)
-	}
+	row[k.offset] = k.tickPosition(v)
 	for _, p := range k.parts {
 		row[p.offset+partOf(k.tick.moment(v), p.part)] = 1
 	}
+}
+
+// tickPosition is where in [0, 1] a tick inside the schema lies.
+func (k *cellCode) tickPosition(v int64) float32 {
+	if k.logarithmic {
+		return float32(math.Log1p(float64(v)) / k.scale)
+	}
+	return float32(float64(v) / k.scale)
 }
 
 // encodeLevel writes the coordinates of a raw level into a row that is zero.

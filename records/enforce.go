@@ -329,7 +329,7 @@ func (e *Enforcer) repair(w *work, k, i int) {
 	switch r.kind {
 	case withinConstraint:
 		if v := w.token(r.at[0], i); v != missingToken {
-			w.set(r.at[0], i, r.nearest(w.frame.schema.table, v))
+			w.set(r.at[0], i, r.nearest(&w.frame.schema.table.cells[r.at[0]], v))
 		}
 	case ascendingConstraint:
 		w.sort(r.at, i)
@@ -341,8 +341,7 @@ func (e *Enforcer) repair(w *work, k, i int) {
 }
 
 // nearest is the end of a Within that a value outside is nearer to.
-func (r *rule) nearest(m *mixed, v token) token {
-	code := &m.cells[r.at[0]]
+func (r *rule) nearest(code *cellCode, v token) token {
 	if code.kind.hasLevels() || code.tick != nil {
 		return token(min(max(int64(v), r.lo), r.hi))
 	}
@@ -445,13 +444,8 @@ func (k *cellCode) wholeOf(v token) int64 {
 func (e *Enforcer) obeys(w *work, k, i int) bool {
 	r := &e.rules[k]
 	switch r.kind {
-	case withinConstraint:
-		v := w.token(r.at[0], i)
-		return v == missingToken && r.missing ||
-			v != missingToken && r.nearest(w.frame.schema.table, v) == v
-	case onlyConstraint:
-		v := w.token(r.at[0], i)
-		return v == missingToken && r.missing || r.wanted[v]
+	case withinConstraint, onlyConstraint:
+		return r.allows(&w.frame.schema.table.cells[r.at[0]], w.token(r.at[0], i))
 	case ascendingConstraint, strictlyConstraint:
 		return r.ascends(w, i)
 	case combinationConstraint:

@@ -13,7 +13,7 @@ import (
 func (m *maker) ceiling(ctx context.Context) error {
 	const section = "noise ceiling"
 	if !m.tabular() {
-		m.omit(section, "it is computed of columns, which these records do not have")
+		m.omit(section, "it compares columns, and these records have none")
 		return nil
 	}
 	out := &Ceiling{Sampling: none, Noise: none, NoiseStd: none, Second: none, Bins: m.set.Bins,
@@ -49,8 +49,8 @@ func (m *maker) ceiling(ctx context.Context) error {
 	return nil
 }
 
-// alikeness is the mean TVComplement of the histograms of two tables, missing values counting as a
-// level.
+// alikeness returns the mean TVComplement of the histograms of two tables. Missing values count as
+// a level.
 func (m *maker) alikeness(a, b *tabular.Table) Number {
 	p, q := a.Histograms(m.set.Bins), b.Histograms(m.set.Bins)
 	sum := 0.0
@@ -64,14 +64,15 @@ func (m *maker) alikeness(a, b *tabular.Table) Number {
 	return Number(sum)
 }
 
-// noise is what the simplest release of the columns costs: one Gaussian release of all histograms
-// that spends the whole budget, made twice.
+// noise returns how far apart two releases are expected to lie if each is the simplest one: a
+// Gaussian release of all histograms that spends the whole budget.
 //
-// A record is in one cell of each of d columns, so the L2 sensitivity of all counts is √d where it
-// comes or goes and √(2d) where it is replaced; the noise on a count has s = multiplier ×
-// sensitivity. Two releases differ in each of a column's L cells by a normal number of standard
-// deviation √2·s, whose absolute value has mean 2s/√π. So of n records the expected total variation
-// distance is ½·L·2s/(√π·n) = L·s/(√π·n), before anything is done to clean the counts.
+// A record is in one cell of each of d columns, so the L2 sensitivity of all counts is √d if a
+// record is added or removed and √(2d) if it is replaced; the noise on a count has standard
+// deviation s = multiplier × sensitivity. Two releases differ in each of a column's L cells by a
+// normal number of standard deviation √2·s, whose absolute value has mean 2s/√π. So of n records
+// the expected total variation distance is ½·L·2s/(√π·n) = L·s/(√π·n), before any correction of the
+// counts.
 func (m *maker) noise(out *Ceiling) error {
 	n := float64(0)
 	switch {

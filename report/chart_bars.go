@@ -9,13 +9,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// narrow is the width of a figure: that of a small screen.
+// narrow is the width of a figure: the width of a small screen.
 const narrow = 360
 
 // billChart draws the ε of every line.
 func billChart(r *Report) template.HTML {
 	const rowHeight = 36
-	d := &drawing{w: narrow, name: "ε of each line of the bill, if it were the only one"}
+	d := &drawing{w: narrow, name: "ε of each line of the bill, as if it were the only one"}
 	top := 0.0
 	for _, l := range r.Bill {
 		if v := float64(l.Epsilon); v > top && !math.IsInf(v, 0) {
@@ -102,7 +102,7 @@ func levels(name string, bars []Bar) template.HTML {
 	return d.html()
 }
 
-// larger is the larger number; none is less than any.
+// larger returns the larger number; none is smaller than every number.
 func larger(a, b Number) Number {
 	if a.IsNone() || b > a {
 		return b
@@ -110,7 +110,7 @@ func larger(a, b Number) Number {
 	return a
 }
 
-// histogram draws bins as wide as each other: real ones filled, synthetic ones as an outline.
+// histogram draws bins of equal width: real records filled, synthetic ones as an outline.
 func histogram(name string, bars []Bar, missing *Bar,
 	write func(Number) string) template.HTML {
 	const left, top, bottom, height = 34, 8, 20, 172
@@ -167,7 +167,7 @@ func histogram(name string, bars []Bar, missing *Bar,
 	return d.html()
 }
 
-// axisOf is how the numbers of a kind of column are written on an axis.
+// axisOf returns the function that writes a column's numbers on an axis.
 func axisOf(kind string) func(Number) string {
 	switch kind {
 	case records.DatetimeColumn.String():
@@ -182,7 +182,7 @@ func axisOf(kind string) func(Number) string {
 	return short
 }
 
-// middle is the number at the middle of an axis.
+// middle returns the number at the middle of an axis.
 func middle(bars []Bar) Number {
 	if n := len(bars); n%2 == 1 {
 		return (bars[n/2].From + bars[n/2].To) / 2

@@ -13,7 +13,7 @@ type curve struct {
 	class, name string
 }
 
-// curves draws lines over rates from 0 to 1, and says below what they are.
+// curves draws lines over rates from 0 to 1, with a legend below.
 func curves(name string, list []curve) template.HTML {
 	const left, top, side = 38, 8, narrow - 38 - 10
 	d := &drawing{w: narrow, h: top + side + 24, name: name}
@@ -54,23 +54,24 @@ func key(class, name string) string {
 func propensityChart(p *Propensity) template.HTML {
 	list := []curve{{p.Curve, "lfake", "synthetic records"}}
 	if p.HeldOut != nil {
-		list = append(list, curve{*p.HeldOut, "lheld", "held-out real records in their place"})
+		list = append(list, curve{*p.HeldOut, "lheld", "held-out real records instead"})
 	}
 	return curves("receiver operating characteristic of a discriminator", list)
 }
 
 func riskChart(r *Risk) template.HTML {
-	list := []curve{{r.Bound, "lbound", "bound: one record, there or not"}}
+	list := []curve{{r.Bound, "lbound", "bound: one record, present or absent"}}
 	if doubled(r) {
 		list = append(list, curve{r.SplitBound, "lsplit", "bound: members against others"})
 	}
 	for i, a := range r.Attacks {
 		list = append(list, curve{a.Curve, []string{"lfake", "lheld"}[i%2], "attack: " + a.Name})
 	}
-	return curves("membership inference beside what the promise allows", list)
+	return curves("membership inference compared with what the guarantee allows", list)
 }
 
-// threeChart draws groups as dots: held-out records across, synthetic ones up.
+// threeChart draws each group as a dot: held-out records on the horizontal axis, synthetic ones on
+// the vertical axis.
 func threeChart(t *ThreeWay) template.HTML {
 	const left, top, side = 42, 8, narrow - 42 - 12
 	high := Number(0)
@@ -98,7 +99,7 @@ func threeChart(t *ThreeWay) template.HTML {
 	}
 	for i, g := range t.Groups {
 		across := float64(g.HeldOut) / full
-		if g.HeldOut.IsNone() { // by rank
+		if g.HeldOut.IsNone() { // in order of rank
 			across = float64(i) / math.Max(float64(len(t.Groups)-1), 1)
 		}
 		d.add(`<circle cx="%.1f" cy="%.1f" r="3" class="fake" opacity="0.7"><title>%s: synthetic %s, `+

@@ -62,12 +62,12 @@ func heatChart(q *Quality) template.HTML {
 	return d.html()
 }
 
-// stops are colours of the map "cividis" (Nuñez, Anderton and Renslow 2018), which readers see
-// alike whether or not they are colour-blind.
+// stops are colours of the map "cividis" (Nuñez, Anderton and Renslow 2018), which looks the same
+// to colour-blind readers.
 var stops = [][3]float64{{0, 34, 78}, {53, 69, 108}, {102, 105, 112}, {148, 142, 119},
 	{200, 184, 102}, {254, 232, 56}}
 
-// heat is the colour of a score.
+// heat returns the colour of a score.
 func heat(v float64) string {
 	at := min(max((v-heatLow)/(1-heatLow), 0), 1) * float64(len(stops)-1)
 	i := min(int(at), len(stops)-2)

@@ -21,7 +21,7 @@ func (m *maker) classifiers(context.Context) error {
 		m.omit("classifiers", "none were asked for")
 		return nil
 	case m.in.HeldOut == nil:
-		m.omit("classifiers", "they are tested on held-out real records, and none were given")
+		m.omit("classifiers", "they are tested on held-out real records, and no such records were given")
 		return nil
 	}
 	test := atMost(m.in.HeldOut, m.set.Rows, m.set.Seed+4)
@@ -62,7 +62,7 @@ func scores(c classify.Classification) Scores {
 	return Scores{Number(c.Accuracy()), Number(c.MacroF1()), Number(c.Scores.ROC)}
 }
 
-// constant names one class always.
+// constant always predicts the same class.
 type constant struct{ class, classes int }
 
 // Scores are 1 for that class.
@@ -73,7 +73,7 @@ func (c constant) Scores(b device.Batch, dst []float64) {
 	}
 }
 
-// majorityOf names the commonest class of some records.
+// majorityOf returns the most frequent class of some records.
 func majorityOf(d records.Data) *classify.Classifier {
 	k := d.Schema().Classes()
 	counts := make([]int, k)
@@ -101,8 +101,8 @@ func each(d records.Data, do func(b *device.Batch)) {
 	}
 }
 
-// shuffled is records of which each column, the class too, was shuffled by itself: what synthetic
-// records are that hold nothing but the columns' own distributions.
+// shuffled returns records in which each column, and the class, was shuffled by itself. They are
+// like synthetic records that keep nothing but the distribution of each column.
 func shuffled(d records.Data, seed uint64) (records.Data, error) {
 	s := d.Schema()
 	rng := rand.New(rand.NewPCG(seed, 0x73687566))
@@ -121,7 +121,7 @@ func shuffled(d records.Data, seed uint64) (records.Data, error) {
 	})
 	n := d.Len()
 	rng.Shuffle(n, func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
-	if s.Sparse() { // the class alone: items stay together
+	if s.Sparse() { // only the class is shuffled: the items of a set stay together
 		return records.FromItems(s, sets, labels...)
 	}
 	for _, b := range blocks(s) {
@@ -138,7 +138,7 @@ func shuffled(d records.Data, seed uint64) (records.Data, error) {
 	return records.FromFlat(s, flat, labels...)
 }
 
-// blocks are where columns lie; of vectors and images each coordinate is one.
+// blocks returns the position of each column. In vectors and images each coordinate is a column.
 func blocks(s records.Schema) []records.Block {
 	if b := s.Blocks(); b != nil {
 		return b

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/tabular"
 )
 
-// Levels and columns that are drawn at most.
+// The largest numbers of levels and columns that are drawn.
 const (
 	mostLevels  = 16
 	mostColumns = 200
@@ -34,7 +34,7 @@ func (m *maker) columns(context.Context) error {
 	return nil
 }
 
-// beside joins two histograms of one column.
+// beside combines the real and the synthetic histogram of one column.
 func beside(real, fake tabular.Histogram, known bool) Column {
 	c := Column{Name: fake.Column, Kind: fake.Kind, Number: fake.Number}
 	at := func(part float64) Number {
@@ -56,7 +56,7 @@ func beside(real, fake tabular.Histogram, known bool) Column {
 	return c
 }
 
-// mostFrequent keeps the most frequent bars and adds the others up in a last one.
+// mostFrequent keeps the most frequent bars and combines the others into a last one.
 func mostFrequent(bars []Bar, most int, byReal bool) ([]Bar, int) {
 	size := func(b Bar) Number {
 		if byReal {

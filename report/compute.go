@@ -13,21 +13,21 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// maker collects a report.
+// maker holds the state of a report while it is computed.
 type maker struct {
 	in  Input
 	set Settings
 	out *Report
 
 	guarantee *accountant.Guarantee // nil for none
-	units     int                   // real ones that the guarantee protects: records or persons
-	// tables of the records that are compared; nil for records without columns
+	units     int                   // number of real records, or persons, that the guarantee protects
+	// the compared records as tables; nil for records without columns
 	real, held, fake *tabular.Table
 }
 
 // Compute computes a report from the real records.
 //
-// Errors: *[param.Error], joined, for invalid settings and inputs, and records of different
+// Errors: *[param.Error], joined, for invalid settings and inputs and for records of different
 // schemas; ctx.Err(). Guarantee: none; see the package.
 func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 	units, byPerson := 0, false
@@ -45,7 +45,7 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 	}
 	m.units = units
 	if in.Real == nil || in.Real.Len() < 2 {
-		return nil, param.New("report.Input.Real", nil, "at least two real records")
+		return nil, param.New("report.Input.Real", nil, "at least 2 real records")
 	}
 	if err := m.alike(); err != nil {
 		return nil, err
@@ -60,17 +60,17 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 		m.propensity, m.queries, m.risk)
 }
 
-// Released makes a report of released numbers alone: the guarantee, the bill, the synthetic
-// records' own columns, and what a fidelity.Plan released. It reads no real records; an input that
-// holds some is an error, and so is a second release, which the guarantee on the page does not
-// cover. Its JSON form and its page may be published.
+// Released makes a report of released numbers alone: the guarantee, the bill, the columns of the
+// synthetic records, and the figures that a fidelity.Plan released. It reads no real records. An
+// input with real records is an error, and so is one with a second release, which the guarantee on
+// the page does not cover. The report's JSON form and its page may be published.
 //
 // Errors: *[param.Error], joined; ctx.Err().
 // Guarantee: post-processing of in.Generator, or in.Synthetic, and in.Fidelity.
 func Released(ctx context.Context, in Input, s Settings) (*Report, error) {
 	if in.Real != nil || in.HeldOut != nil || in.Second != nil {
 		return nil, param.New("report.Input.Real", "records",
-			"none: a report that may be published is computed without them")
+			"no real records: a report for publication is computed without them")
 	}
 	m, err := begin(ctx, in, s)
 	if err != nil {
@@ -78,16 +78,17 @@ func Released(ctx context.Context, in Input, s Settings) (*Report, error) {
 	}
 	m.out.Public = true
 	m.sizes()
-	m.omit("scores against real records", "they are computed from the real records without noise; "+
-		"what was released of them is under “Released fidelity” where something was")
+	m.omit("scores against real records", "they need the real records without noise; "+
+		"figures released with noise, if any, are under “Released fidelity”")
 	return m.make(ctx, m.sets, m.images, m.ceiling, m.risk)
 }
 
-// begin judges the input and draws synthetic records where they are not given.
+// begin checks the input and draws synthetic records if none are given.
 func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 	err := s.Validate()
 	if in.Synthetic == nil && in.Generator == nil {
-		err = errors.Join(err, param.New("report.Input.Synthetic", nil, "records, or a generator"))
+		err = errors.Join(err, param.New("report.Input.Synthetic", nil,
+			"synthetic records, or a generator to draw them from"))
 	}
 	if err != nil {
 		return nil, err
@@ -103,11 +104,12 @@ func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 		}
 	}
 	if m.in.Synthetic.Len() < 2 {
-		return nil, param.New("report.Input.Synthetic", m.in.Synthetic.Len(), "at least two records")
+		return nil, param.New("report.Input.Synthetic", m.in.Synthetic.Len(),
+			"at least 2 synthetic records")
 	}
 	coordinates := m.schema().Dim()
 	if m.schema().Sparse() {
-		coordinates = 0 // time follows the items of a record instead
+		coordinates = 0 // the time depends on the number of items in a record instead
 	}
 	m.set = s.withDefaults(coordinates)
 	m.guarantee = in.Guarantee
@@ -137,7 +139,7 @@ func (m *maker) title() {
 	}
 }
 
-// alike returns an error for records of different schemas.
+// alike returns an error for records of different schemas, or too few.
 func (m *maker) alike() error {
 	var errs []error
 	for _, d := range []struct {
@@ -151,12 +153,12 @@ func (m *maker) alike() error {
 	}
 	if m.in.HeldOut != nil && m.in.HeldOut.Len() < 4 {
 		errs = append(errs, param.New("report.Input.HeldOut", "too few",
-			"at least four records, or none"))
+			"at least 4 records, or none"))
 	}
 	return errors.Join(errs...)
 }
 
-// make runs the sections, one after the other.
+// make computes the sections one after the other.
 func (m *maker) make(ctx context.Context,
 	sections ...func(context.Context) error) (*Report, error) {
 	if err := m.read(); err != nil {
@@ -173,7 +175,7 @@ func (m *maker) make(ctx context.Context,
 	return m.out, ctx.Err()
 }
 
-// read reads the columns of the records that are compared.
+// read reads the columns of the compared records.
 func (m *maker) read() error {
 	if !m.tabular() {
 		return nil
@@ -195,12 +197,12 @@ func (m *maker) tabular() bool {
 	return !s.Sparse() && !s.IsImage() && s.Dim() <= tabular.MaxColumns
 }
 
-// omit notes a section that is left out.
+// omit records that a section is left out, and why.
 func (m *maker) omit(section, reason string) {
 	m.out.Omitted = append(m.out.Omitted, Omission{section, reason})
 }
 
-// sizes records how many records there are and how many are compared.
+// sizes sets the numbers of available and of compared records.
 func (m *maker) sizes() {
 	s := &m.out.Sizes
 	s.Synthetic = m.in.Synthetic.Len()

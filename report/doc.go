@@ -15,6 +15,5 @@
 // The page and the JSON say so. The result of [Released] is post-processing of what the generator
 // and the plan released, and has their guarantee.
 //
-// Names and definitions of scores are those of SDMetrics, if it has them; see package
-// evaluate/tabular.
+// Scores that SDMetrics has too have the same names and definitions; see package evaluate/tabular.
 package report

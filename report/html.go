@@ -22,7 +22,7 @@ var schemaText []byte
 // JSONSchema is the JSON Schema (draft 2020-12) of a report's JSON form.
 func JSONSchema() []byte { return append([]byte(nil), schemaText...) }
 
-// page is the template of the whole page.
+// page is the template of the page.
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"style":    func() template.CSS { return template.CSS(styleText) },
 	"sections": sections, "number4": number4, "number6": number6, "percent": percent,
@@ -38,8 +38,8 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"propensityChart": propensityChart, "riskChart": riskChart,
 }).Parse(pageText))
 
-// WriteHTML writes the report as one page without scripts, which needs no other file. It suits
-// screens of 400 pixels and wider, light and dark, and paper.
+// WriteHTML writes the report as one page without scripts, which needs no other file. The page is
+// laid out for screens of 400 pixels and wider, in light and dark colours, and for paper.
 //
 // Errors: the writer's.
 func (r *Report) WriteHTML(w io.Writer) error {
@@ -74,7 +74,7 @@ func sections(r *Report) []section {
 	return list
 }
 
-// number is any of the kinds of numbers in a report.
+// number is a numeric type of a report.
 func number(v any) float64 {
 	switch x := v.(type) {
 	case Number:
@@ -87,7 +87,7 @@ func number(v any) float64 {
 	return math.NaN()
 }
 
-// number4 writes four decimals where they show something, and a dash for none.
+// number4 writes a number with four decimals, if they matter, and none as a dash.
 func number4(v any) string {
 	switch x := number(v); {
 	case math.IsNaN(x):
@@ -114,7 +114,7 @@ func number6(v any) string {
 	}
 }
 
-// percent writes a part in per cent.
+// percent writes a fraction as a percentage.
 func percent(n Number) string {
 	if n.IsNone() {
 		return "–"
@@ -128,7 +128,7 @@ func dataURL(png []byte) template.URL {
 	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(png))
 }
 
-// doubled reports whether the bound of a split differs from that of one record.
+// doubled reports whether the bound for a replaced record differs from that for one record.
 func doubled(r *Risk) bool {
 	for i := range min(len(r.Bound.TruePositive), len(r.SplitBound.TruePositive)) {
 		if r.Bound.TruePositive[i] != r.SplitBound.TruePositive[i] {

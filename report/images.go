@@ -11,14 +11,14 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The grid is so many images wide, and as many classes high; without classes so many rows.
+// The grid has this many columns, and one row for each class or, without classes, this many rows.
 const (
 	gridColumns = 10
 	gridRows    = 5
 	mostClasses = 20
 )
 
-// images draws grids.
+// images draws the grids of real and synthetic images.
 func (m *maker) images(context.Context) error {
 	s := m.schema()
 	if !s.IsImage() {
@@ -42,7 +42,7 @@ func (m *maker) images(context.Context) error {
 	return nil
 }
 
-// inGrey is an image with the mean of each pixel's colours.
+// inGrey returns an image with the mean of each pixel's colours.
 func inGrey(pixels []float32, channels int) []float32 {
 	if channels == 1 {
 		return pixels
@@ -54,7 +54,8 @@ func inGrey(pixels []float32, channels int) []float32 {
 	return out
 }
 
-// grids are some images in rows, by class where there are classes, and the mean of each row.
+// grids returns some images in rows, one for each class if there are classes, and the mean of each
+// row.
 func (m *maker) grids(d records.Data, rows int, seed uint64) (grid, means []byte, err error) {
 	s := d.Schema()
 	d = atMost(d, min(m.set.Rows, 10_000), m.set.Seed+seed)
@@ -115,7 +116,7 @@ func (m *maker) grids(d records.Data, rows int, seed uint64) (grid, means []byte
 	return grid, means, err
 }
 
-// canvas has room for images with a line between them.
+// canvas returns an image with room for a grid of images, separated by lines.
 func canvas(rows, columns, h, w int) *image.Gray {
 	c := image.NewGray(image.Rect(0, 0, columns*(w+1)-1, rows*(h+1)-1))
 	for i := range c.Pix {

@@ -19,13 +19,13 @@ type Input struct {
 
 	// Generator made the synthetic records; nil if only the records are available.
 	Generator *synth.Generator
-	// Guarantee is what is promised about Real; nil for the generator's.
+	// Guarantee is the guarantee for Real; nil for that of the generator.
 	Guarantee *accountant.Guarantee
-	// Plan is the bill of the run; nil takes the lines of the guarantee.
+	// Plan is the plan of the run, for the bill; nil uses the lines of the guarantee.
 	Plan synth.Plan
 
-	Real    records.Data // those the generator was trained on
-	HeldOut records.Data // real ones that it was not trained on: the reference of every score
+	Real    records.Data // the records that the generator was trained on
+	HeldOut records.Data // real records that it was not trained on: the reference for every score
 	// Synthetic are records of the generator; nil draws as many as there are real ones, at most
 	// Settings.Synthetic.
 	Synthetic records.Data
@@ -33,36 +33,36 @@ type Input struct {
 	// paid for in addition to the first; nil leaves out the actual distance of two releases.
 	Second records.Data
 
-	// Fidelity is what a fidelity.Plan released; nil for nothing.
+	// Fidelity holds the figures that a fidelity.Plan released; nil for none.
 	Fidelity *fidelity.Released
 }
 
 // Settings bound the amount of data that is compared. The zero value is ready to use.
 type Settings struct {
-	Rows      int // records of each kind that are compared, drawn at random; 0 for 50,000
-	Synthetic int // records drawn of the generator at most; 0 for 50,000
-	Train     int // records of each kind that classifiers are trained on; 0 for 10,000
-	// Near is how many members and others are attacked, and how many synthetic records' nearest
-	// neighbours are looked for; 0 for 2,000, or for records of many coordinates so many that it takes
-	// no longer than those.
+	Rows      int // number of records of each kind that are compared, drawn at random; 0 for 50,000
+	Synthetic int // largest number of records drawn from the generator; 0 for 50,000
+	Train     int // number of records of each kind that classifiers are trained on; 0 for 10,000
+	// Near is the number of members, and of others, that are attacked, and of synthetic records whose
+	// nearest neighbours are searched; 0 for 2,000, or for fewer if the records have many coordinates,
+	// so that the search takes no longer.
 	Near    int
-	Bins    int // of a histogram of numbers, between the schema's bounds; 0 for 20
-	Queries int // counting queries; 0 for 1,000
-	Groups  int // groups of three columns, drawn at random; 0 for 200
+	Bins    int // number of bins of a histogram of numbers, between the schema's bounds; 0 for 20
+	Queries int // number of counting queries; 0 for 1,000
+	Groups  int // number of groups of three columns, drawn at random; 0 for 200
 	// Methods are trained on synthetic and on real records; nil for logistic regression, a random
 	// forest, and gradient boosting or, for records of more than 200 coordinates, a multilayer
 	// perceptron; an empty list for none.
 	Methods []classify.Method
-	Seed    uint64 // of draws of records, groups and queries
+	Seed    uint64 // seed of the draws of records, groups and queries
 }
 
-// manyCoordinates are so many that what grows with them is kept short.
+// manyCoordinates is the number of coordinates above which slow steps are reduced.
 const manyCoordinates = 200 // of a record
 
 func (s Settings) withDefaults(coordinates int) Settings {
 	if s.Near == 0 {
 		s.Near = 2000
-		if coordinates > manyCoordinates { // time grows with the square of Near
+		if coordinates > manyCoordinates { // the time grows with the square of Near
 			s.Near = int(1500 * math.Sqrt(manyCoordinates/float64(coordinates)))
 		}
 	}

@@ -28,7 +28,7 @@ func approximate(g accountant.Guarantee) accountant.Event {
 	return accountant.Approximate{Epsilon: g.Epsilon, Delta: g.Delta}
 }
 
-// words are the promise for a reader without mathematics.
+// words returns the guarantee in words for readers without mathematics.
 func words(g accountant.Guarantee, guess float64) []string {
 	if g.NotPrivate != "" {
 		return []string{"There is no guarantee: " + g.NotPrivate + "."}
@@ -45,8 +45,8 @@ func words(g accountant.Guarantee, guess float64) []string {
 		change = "had been replaced by any other"
 	}
 	out := []string{
-		fmt.Sprintf("The synthetic records were made so that they hardly depend on any single %s: if "+
-			"one %s %s, every outcome would have been at most %s times as likely or as unlikely as it "+
+		fmt.Sprintf("The synthetic records were made so that they depend very little on any single "+
+			"%s: if one %s %s, every outcome would have been at most %s times as likely or as unlikely as it "+
 			"was%s.", unit, unit, change, factor(g.Epsilon), exception(g.Delta)),
 	}
 	if !math.IsNaN(guess) {
@@ -76,7 +76,7 @@ func words(g accountant.Guarantee, guess float64) []string {
 	return out
 }
 
-// factor is e^ε in words.
+// factor returns e^ε in words.
 func factor(epsilon float64) string {
 	switch f := math.Exp(epsilon); {
 	case f < 10:
@@ -108,7 +108,7 @@ func thousands(v float64) string {
 	return b.String()
 }
 
-// bill lists what was paid: the plan's stages, or the lines of the guarantee.
+// bill lists what was paid for: the stages of the plan, or the lines of the guarantee.
 func (m *maker) bill() error {
 	if m.in.Plan != nil {
 		for _, s := range m.in.Plan.Stages() {

@@ -7,10 +7,10 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/classify"
 )
 
-// mostCoordinates of records that a discriminator is trained on.
+// mostCoordinates is the largest number of coordinates that a discriminator is trained on.
 const mostCoordinates = 5000
 
-// propensity tells synthetic from real records.
+// propensity measures how well synthetic and real records can be distinguished.
 func (m *maker) propensity(context.Context) error {
 	if m.schema().Dim() > mostCoordinates || min(m.in.Real.Len(), m.in.Synthetic.Len()) < 8 {
 		m.omit("propensity", "there are too few records, or more than 5,000 coordinates")
@@ -33,7 +33,7 @@ func (m *maker) propensity(context.Context) error {
 	return nil
 }
 
-// rates are the rates of false positives at which curves are written: dense where they are small.
+// rates are the false positive rates at which curves are written, denser near 0.
 func rates() []float64 {
 	var list []float64
 	for i := range 20 {
@@ -45,7 +45,7 @@ func rates() []float64 {
 	return list
 }
 
-// curveOf is the highest rate of true positives at each of some rates of false ones.
+// curveOf returns the highest true positive rate at each of the given false positive rates.
 func curveOf(points []classify.ROCPoint) Curve {
 	var c Curve
 	at, best := 0, 0.0

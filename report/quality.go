@@ -54,7 +54,8 @@ func scoresOf(q tabular.Quality) QualityScores {
 	return out
 }
 
-// groupBins are the bins of a number in tables of three columns, which have few records a cell.
+// groupBins is the number of bins of a number in tables of three columns, whose cells hold few
+// records.
 const groupBins = 5
 
 // threeWay compares tables of three columns.
@@ -103,7 +104,7 @@ func mean(v []float64) float64 {
 	return sum
 }
 
-// queries asks counting queries.
+// queries compares the answers to counting queries.
 func (m *maker) queries(ctx context.Context) error {
 	if m.isSets() {
 		return m.setQueries(ctx)
@@ -134,7 +135,7 @@ func compareAnswers(real, fake, held []float64) *Queries {
 	return q
 }
 
-// spread describes the absolute differences of two lists.
+// spread summarises the absolute differences of two lists.
 func spread(a, b []float64) (avg, median, high, largest Number) {
 	errs := make([]float64, len(a))
 	for i := range errs {

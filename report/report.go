@@ -9,15 +9,15 @@ import (
 	"github.com/seed7ba64551/privgen/report/fidelity"
 )
 
-// Version is that of the JSON form. A reader may rely on every field of its version.
+// Version is the version of the JSON form. Readers may rely on every field of their version.
 const Version = 1
 
-// Caveat is what a report that read real records says of itself, once.
+// Caveat is the warning that every report computed from real records carries.
 const Caveat = "Not private. This report was computed from the real records without noise: no ε " +
 	"covers its figures. Show it only to people who may see the records themselves."
 
-// A Report holds everything that the page shows. [Report.WriteHTML] draws it; its JSON form holds
-// the same numbers.
+// A Report holds everything that the page shows. [Report.WriteHTML] writes the page; the JSON form
+// holds the same numbers.
 type Report struct {
 	Version int    `json:"version"`
 	Title   string `json:"title"`
@@ -44,21 +44,21 @@ type Report struct {
 	Omitted     []Omission         `json:"omitted,omitempty"`
 }
 
-// Promise is the guarantee in words and in full.
+// Promise is the guarantee, in words and in full.
 type Promise struct {
-	Words   []string              `json:"words"` // sentences for a person without mathematics
+	Words   []string              `json:"words"` // sentences for readers without mathematics
 	Auditor *accountant.Guarantee `json:"auditor,omitempty"`
-	// Attack is the highest accuracy at which membership of one record can be guessed under the
-	// promise; guessing at random has ½.
+	// Attack is the highest accuracy with which the membership of one record can be guessed under the
+	// guarantee; guessing at random has ½.
 	Attack Number `json:"best_guess"`
 }
 
-// BillLine is one stage of what was paid.
+// BillLine is one stage that was paid for.
 type BillLine struct {
 	Purpose     string `json:"purpose"`
 	Description string `json:"description"`
 	Count       int    `json:"count"`
-	// Epsilon is the price of the stage if it were the only one; prices do not add up, since stages
+	// Epsilon is the price of the stage if it were the only one. Prices do not add up: the stages
 	// together cost less than the sum.
 	Epsilon Number `json:"epsilon_alone"`
 }
@@ -70,7 +70,7 @@ type Sizes struct {
 	Synthetic int `json:"synthetic"`
 	Compared  int `json:"compared,omitempty"` // of each kind
 	Trained   int `json:"trained,omitempty"`  // of each kind, by classifiers
-	// Sampling states where not all records were compared.
+	// Sampling states which comparisons did not use all records.
 	Sampling []string `json:"sampling,omitempty"`
 }
 
@@ -80,23 +80,23 @@ type Omission struct {
 	Reason  string `json:"reason"`
 }
 
-// Beside is one measure of synthetic records against the real ones, and of held-out real records,
-// the best possible value; null without them.
+// Beside is one measure of synthetic records against the real ones, with the value for held-out
+// real records, which is the best possible one; null without them.
 type Beside struct {
 	Synthetic Number `json:"synthetic"`
 	HeldOut   Number `json:"held_out"`
 }
 
-// Column is one column, real and synthetic. Shares are of all records of their kind, missing
-// ones included.
+// Column is one column, real and synthetic. Shares are fractions of all records of their kind,
+// including records with a missing value.
 type Column struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
 	Number bool   `json:"number"`
 	// Bars are the levels, or the bins of a number between its public bounds.
 	Bars    []Bar `json:"bars"`
-	Missing *Bar  `json:"missing,omitempty"` // where a missing value is one of its own
-	// More is how many levels are not among the bars; they are in the last one, "other levels".
+	Missing *Bar  `json:"missing,omitempty"` // if a missing value has a level of its own
+	// More is the number of levels without a bar; the last bar, "other levels", combines them.
 	More int `json:"more,omitempty"`
 }
 
@@ -113,7 +113,7 @@ type Bar struct {
 // it is infinite.
 type Number float64
 
-// none is the Number NaN.
+// none is NaN, for a missing number.
 var none = Number(math.NaN())
 
 // IsNone reports whether there is no number.

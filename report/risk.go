@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/risk"
 )
 
-// risk attacks the generator and draws what the promise allows.
+// risk attacks the generator and computes what the guarantee allows.
 func (m *maker) risk(context.Context) error {
 	empty := Curve{[]Number{}, []Number{}}
 	out := &Risk{Attacks: []Attack{}, Bound: empty, SplitBound: empty, Epsilon: none, Delta: none}
@@ -44,7 +44,7 @@ func (m *maker) risk(context.Context) error {
 	return nil
 }
 
-// attack guesses membership and measures distances.
+// attack runs the membership attacks and measures distances.
 func (m *maker) attack(out *Risk) error {
 	attacks, err := risk.Membership{Rows: m.set.Near, Seed: m.set.Seed}.Attack(m.in.Synthetic,
 		m.in.Real, m.in.HeldOut)
@@ -69,7 +69,7 @@ func quantiles(sorted []float64) Quantiles {
 	return Quantiles{at(0), at(0.05), at(0.5), at(0.95)}
 }
 
-// bounds draws the curves that no attack can exceed on average, where the promise holds.
+// bounds computes the curves that no attack can exceed on average if the guarantee holds.
 //
 // An attack that is tried on equally many members and others compares data sets in which one record
 // is replaced by another. Under add-or-remove-one that is two changes: (2ε, (1+e^ε)·δ), since
@@ -87,8 +87,8 @@ func (m *maker) bounds(out *Risk) {
 	}
 }
 
-// bound is the highest rate of true positives that (ε, δ) allows at each rate of false ones: the
-// least of e^ε·x + δ and 1 − e^−ε·(1 − δ − x) (Kairouz, Oh and Viswanath 2015, Theorem 2.1).
+// bound returns the highest true positive rate that (ε, δ) allows at each false positive rate x:
+// the smaller of e^ε·x + δ and 1 − e^−ε·(1 − δ − x) (Kairouz, Oh and Viswanath 2015, Theorem 2.1).
 func bound(epsilon, delta float64) Curve {
 	var c Curve
 	for _, x := range rates() {

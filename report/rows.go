@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// shapeOf is a column's score in words; "" without one.
+// shapeOf returns a column's score as text; "" without one.
 func shapeOf(r *Report, column string) string {
 	if r.Quality == nil {
 		return ""
@@ -38,7 +38,7 @@ func qualityRows(q *Quality) []row {
 		{"Pair trends, of all pairs", s.AllPairs, held.AllPairs}}
 }
 
-// worst is how many lines the tables of the worst have.
+// worst is the number of lines in the tables of the worst scores.
 const worst = 10
 
 func worstPairs(q *Quality) []Pair {
@@ -50,11 +50,11 @@ func worstPairs(q *Quality) []Pair {
 
 func worstGroups(t *ThreeWay) []Group { return t.Groups[:min(worst, len(t.Groups))] }
 
-// heatMost is how many columns a heat map has room for.
+// heatMost is the largest number of columns in a heat map.
 const heatMost = 30
 
-// heatColumns are the columns of the heat map: all, or those with the worst pairs, in the order of
-// the schema.
+// heatColumns returns the columns of the heat map in the order of the schema: all of them, or those
+// with the worst pairs.
 func heatColumns(q *Quality) []string {
 	var all []string
 	least := map[string]Number{}
@@ -86,7 +86,7 @@ func heatNames(q *Quality) string {
 	}
 	text := strings.Join(parts, ", ") + "."
 	if n := len(q.Synthetic.Shapes); n > len(columns) {
-		text += fmt.Sprintf(" Of %d columns those %d with the worst pairs are drawn.", n, len(columns))
+		text += fmt.Sprintf(" Of %d columns, the %d with the worst pairs are drawn.", n, len(columns))
 	}
 	return text
 }

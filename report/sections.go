@@ -1,13 +1,13 @@
 package report
 
-// Quality are scores of columns and of pairs, by the names and definitions of SDMetrics: 1 is the
-// same.
+// Quality holds scores of columns and of pairs, with the names and definitions of SDMetrics; 1
+// means identical.
 type Quality struct {
 	Synthetic QualityScores `json:"synthetic"`
-	// HeldOut are the scores of held-out real records against the others, the best possible values;
+	// HeldOut holds the scores of held-out real records against the others, the best possible values;
 	// nil without them.
 	HeldOut *QualityScores `json:"held_out,omitempty"`
-	Rows    int            `json:"rows"` // real records they are computed on
+	Rows    int            `json:"rows"` // number of real records that the scores are computed on
 }
 
 // QualityScores are the scores of one set of records against the real ones.
@@ -17,11 +17,11 @@ type QualityScores struct {
 	// ColumnShapes is the mean of Shapes.
 	ColumnShapes Number `json:"column_shapes"`
 	// ColumnPairTrends is the mean of the pairs that are related in the real records (SDMetrics'
-	// thresholds: a correlation above 0.5, a Cramér's V above 0.3); null where there are none.
+	// thresholds: a correlation above 0.5, a Cramér's V above 0.3); null if there are none.
 	ColumnPairTrends Number `json:"column_pair_trends"`
-	// AllPairs is the mean of all pairs, which are mostly unrelated in most tables.
+	// AllPairs is the mean of all pairs. In most tables most pairs are unrelated.
 	AllPairs Number `json:"all_pairs"`
-	// Score is the mean of ColumnShapes and ColumnPairTrends, or the one that there is.
+	// Score is the mean of ColumnShapes and ColumnPairTrends, or the only one of them that is defined.
 	Score Number `json:"score"`
 }
 
@@ -29,7 +29,7 @@ type QualityScores struct {
 type Shape struct {
 	Column string `json:"column"`
 	Metric string `json:"metric"` // KSComplement or TVComplement
-	Score  Number `json:"score"`  // null where the metric is not defined
+	Score  Number `json:"score"`  // null if the metric is not defined
 }
 
 // Pair is the similarity of the dependence of two columns.
@@ -42,10 +42,10 @@ type Pair struct {
 	Synthetic Number `json:"synthetic"`
 	// Association is Cramér's V of the real records, null for correlations.
 	Association Number `json:"association"`
-	Counts      bool   `json:"counts"` // related enough to count in ColumnPairTrends
+	Counts      bool   `json:"counts"` // whether the pair counts in ColumnPairTrends
 }
 
-// ThreeWay are tables of three columns, numbers in bins between their public bounds.
+// ThreeWay compares tables of three columns, with numbers in bins between their public bounds.
 type ThreeWay struct {
 	Bins   int     `json:"bins"`
 	Groups []Group `json:"groups"` // worst first
@@ -59,14 +59,15 @@ type Group struct {
 	Beside
 }
 
-// Sets are sizes and frequencies of sets of items.
+// Sets compares sizes and frequencies of sets of items.
 type Sets struct {
 	Sizes []Bar `json:"sizes"`
 	// Items are the most frequent real items.
 	Items []Bar `json:"items"`
 	// ItemError is the mean absolute difference of the frequencies of all items, PairError that of
-	// pairs of popular ones, SizeError the total variation distance of sizes; TopShared is the part of
-	// the most frequent real combinations that are among the synthetic ones.
+	// pairs of popular ones, SizeError the total variation distance of sizes; TopShared is the
+	// fraction of the most frequent real combinations that are also among the most frequent synthetic
+	// ones.
 	ItemError     Beside `json:"item_error"`
 	PairError     Beside `json:"pair_error"`
 	SizeError     Beside `json:"size_error"`
@@ -75,17 +76,17 @@ type Sets struct {
 	MeanSynthetic Number `json:"mean_size_synthetic"`
 }
 
-// Images are grids of images, as PNG files.
+// Images holds grids of images as PNG files.
 type Images struct {
 	Height int `json:"height"`
 	Width  int `json:"width"`
-	// Real and Synthetic hold one image after another, Rows × Columns of them; by class, a row each,
-	// where there are classes.
+	// Real and Synthetic hold Rows × Columns images each, with a row for each class if there are
+	// classes.
 	Rows      int    `json:"rows"`
 	Columns   int    `json:"columns"`
 	Real      []byte `json:"real,omitempty"`
 	Synthetic []byte `json:"synthetic"`
-	// MeanReal and MeanSynthetic are the mean images, by class where there are classes.
+	// MeanReal and MeanSynthetic are the mean images, one for each class if there are classes.
 	MeanReal      []byte `json:"mean_real,omitempty"`
 	MeanSynthetic []byte `json:"mean_synthetic"`
 }
@@ -95,8 +96,8 @@ type Classifiers struct {
 	Tested  int             `json:"tested"`
 	Trained int             `json:"trained"`
 	Rows    []ClassifierRow `json:"methods"`
-	// Majority names the commonest class always. Independent is trained on real records of which
-	// each column, the class too, was shuffled by itself, with the first of the methods.
+	// Majority always predicts the most frequent class. Independent is the first of the methods,
+	// trained on real records in which each column, and the class, was shuffled by itself.
 	Majority    Scores `json:"majority"`
 	Independent Scores `json:"independent"`
 }
@@ -112,86 +113,86 @@ type ClassifierRow struct {
 type Scores struct {
 	Accuracy Number `json:"accuracy"`
 	MacroF1  Number `json:"macro_f1"`
-	ROC      Number `json:"roc_auc"` // by scores, the mean of classes against the rest
+	ROC      Number `json:"roc_auc"` // by scores; the mean of each class against the rest
 }
 
-// Ceiling is the distance of two independent releases of the same records: better scores are
-// not meaningful.
+// Ceiling is the distance of two independent releases of the same records. Scores better than it
+// mean nothing.
 type Ceiling struct {
-	// Sampling is the mean TVComplement of two draws of records from one generator, equally many as
-	// are compared: what drawing records alone costs. Null without a generator.
+	// Sampling is the mean TVComplement of two draws from one generator, each of as many records as
+	// are compared. It is the loss from drawing alone. Null without a generator.
 	Sampling Number `json:"sampling"`
-	// Noise is the expected mean TVComplement of two releases of all histograms of columns, each in
-	// one Gaussian release that spends the whole budget: what ε costs the simplest synthesiser
-	// there is, computed from the law of its noise and the number of real records.
+	// Noise is the expected mean TVComplement of two releases of all columns' histograms, each one
+	// Gaussian release that spends the whole budget. It is the price of ε for the simplest
+	// synthesiser, computed from the distribution of its noise and the number of real records.
 	Noise    Number `json:"noise"`
-	NoiseStd Number `json:"noise_std"` // of each count, in records
-	// Second is the mean TVComplement of the synthetic records and those of a second release.
+	NoiseStd Number `json:"noise_std"` // of the noise on each count, in records
+	// Second is the mean TVComplement of the synthetic records and the records of a second release.
 	Second  Number `json:"second"`
 	Columns int    `json:"columns"`
 	Bins    int    `json:"bins"`
-	Records int    `json:"records"` // of each draw
+	Records int    `json:"records"` // number of records in each draw
 }
 
 // Propensity measures how well synthetic records can be distinguished from real ones.
 type Propensity struct {
-	// PMSE is the mean squared difference from one half of the probability of being synthetic, by
-	// logistic regression on both kinds, equally many (Snoke et al. 2018): 0 where they cannot be
-	// told apart, ¼ where they always can.
+	// PMSE is the mean of (p − ½)², where p is the probability of being synthetic by a logistic
+	// regression on equally many records of both kinds (Snoke et al. 2018): 0 if the kinds cannot be
+	// distinguished, ¼ if they always can.
 	PMSE Beside `json:"pmse"`
-	// AUC is the area under the curve of a random forest that is trained on one half and tells the
-	// other apart: ½ is a coin.
+	// AUC is the area under the ROC curve of a random forest that is trained on one half of the
+	// records and tested on the other: ½ is a coin toss.
 	AUC     Beside `json:"roc_auc"`
 	Curve   Curve  `json:"roc"` // of synthetic records
 	HeldOut *Curve `json:"roc_held_out,omitempty"`
 	Records int    `json:"records"` // of each kind
 }
 
-// Curve are the points of a curve over rates of false alarms from 0 to 1.
+// Curve holds the points of a curve over false alarm rates from 0 to 1.
 type Curve struct {
 	FalsePositive []Number `json:"false_positive"`
 	TruePositive  []Number `json:"true_positive"`
 }
 
-// Queries are random counting queries: of how many records do one to three columns lie in given
+// Queries compares random counting queries: how many records have one to three columns in given
 // ranges or levels; for sets, how many have any of some items.
 type Queries struct {
 	Count int `json:"count"`
-	// Mean, Median, High and Max are of the absolute differences of the answers as parts of all
-	// records; High is the 95th percentile.
+	// Mean, Median, High and Max summarise the absolute differences of the answers, as fractions of
+	// all records; High is the 95th percentile.
 	Mean   Beside `json:"mean"`
 	Median Beside `json:"median"`
 	High   Beside `json:"percentile_95"`
 	Max    Beside `json:"max"`
 }
 
-// Risk is what an attacker can learn from the synthetic records.
+// Risk measures what an attacker can learn from the synthetic records.
 type Risk struct {
 	Attacks []Attack `json:"attacks"`
-	// Bound is the highest curve that the promise allows for one record that is there or not;
-	// SplitBound for one that is replaced by another, which is what a comparison of equally many
-	// members and others is.
+	// Bound is the highest curve that the guarantee allows for one record that is present or absent;
+	// SplitBound is the one for a record replaced by another, which applies to a comparison of equally
+	// many members and others.
 	Bound      Curve  `json:"bound"`
 	SplitBound Curve  `json:"split_bound"`
 	Epsilon    Number `json:"epsilon"`
 	Delta      Number `json:"delta"`
 
-	// Closest are distances of synthetic records to the closest real one (members), and to the
-	// closest of equally many held-out real ones.
+	// Closest compares the distances of synthetic records to the closest member, a real record that
+	// was trained on, with those to the closest of equally many held-out real records.
 	Closest *Closest `json:"closest,omitempty"`
-	// Exact is how many synthetic records equal a real one in every column, of so many that were
-	// looked at; ExactHeldOut is the same of held-out real records instead of synthetic ones.
+	// Exact is the number of synthetic records that equal a real one in every column, and the number
+	// that were checked; ExactHeldOut is the same for held-out real records instead of synthetic ones.
 	Exact        Matches  `json:"exact"`
 	ExactHeldOut *Matches `json:"exact_held_out,omitempty"`
 }
 
-// Matches counts records that are among others.
+// Matches counts the records of one kind that are among the records of another.
 type Matches struct {
 	Count int `json:"count"`
 	Of    int `json:"of"`
 }
 
-// Attack is a guess of membership by the synthetic records alone.
+// Attack is an attack that guesses membership from the synthetic records alone.
 type Attack struct {
 	Name     string `json:"name"`
 	Members  int    `json:"members"`
@@ -199,7 +200,7 @@ type Attack struct {
 	AUC      Number `json:"roc_auc"`
 	Curve    Curve  `json:"roc"`
 	AtLow    Number `json:"true_positive_at_1_percent"`
-	Accuracy Number `json:"best_accuracy"` // at the best threshold: a coin is right half of the time
+	Accuracy Number `json:"best_accuracy"` // accuracy at the best threshold: a coin toss has ½
 }
 
 // Closest compares distances to members with distances to others. Distances are the mean over
@@ -207,8 +208,8 @@ type Attack struct {
 type Closest struct {
 	Members Quantiles `json:"members"`
 	Others  Quantiles `json:"others"`
-	// CloserToMembers is the part of synthetic records that lie closer to a member than to any of the
-	// others, ties counting half: one half where nothing was copied.
+	// CloserToMembers is the fraction of synthetic records that are closer to a member than to any of
+	// the others, with ties counted half: one half if nothing was copied.
 	CloserToMembers Number `json:"closer_to_members"`
 	Records         int    `json:"records"`
 }

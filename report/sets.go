@@ -11,13 +11,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// mostItems are drawn.
+// mostItems is the largest number of items that are drawn.
 const mostItems = 30
 
 // isSets reports whether records are sets of items, or vectors that can be read as such.
 func (m *maker) isSets() bool { return m.schema().IsBinary() && !m.schema().IsImage() }
 
-// index reads sets.
+// index reads sets into an index.
 func (m *maker) index(d records.Data, seed uint64) (*itemsets.Index, error) {
 	if d == nil {
 		return nil, nil
@@ -25,7 +25,7 @@ func (m *maker) index(d records.Data, seed uint64) (*itemsets.Index, error) {
 	return itemsets.NewIndex(atMost(d, m.set.Rows, m.set.Seed+seed))
 }
 
-// indexes are those of synthetic, real and held-out records.
+// indexes holds the indexes of synthetic, real and held-out records.
 func (m *maker) indexes() (fake, real, held *itemsets.Index, err error) {
 	if fake, err = m.index(m.in.Synthetic, 2); err != nil {
 		return nil, nil, nil, err
@@ -84,7 +84,7 @@ func meanSize(x *itemsets.Index) float64 {
 	return float64(sum) / math.Max(float64(x.Records()), 1)
 }
 
-// popular are the most frequent items, of equals the first.
+// popular returns the most frequent items; of equally frequent ones the first.
 func popular(x *itemsets.Index, most int) []uint32 {
 	items := make([]uint32, x.Universe())
 	for i := range items {
@@ -94,7 +94,7 @@ func popular(x *itemsets.Index, most int) []uint32 {
 	return items[:min(most, len(items))]
 }
 
-// part is a count as a part of all records; none without an index.
+// part returns a count as a fraction of all records; none without an index.
 func part(x *itemsets.Index, count func() int) Number {
 	if x == nil {
 		return none
@@ -112,10 +112,10 @@ func itemBars(fake, real *itemsets.Index, items []uint32) []Bar {
 	return bars
 }
 
-// mostSizes are bars of sizes at most: longer sets are put in ranges.
+// mostSizes is the largest number of bars of sizes: more sizes are grouped in ranges.
 const mostSizes = 30
 
-// sizeBars are the parts of records by their number of items.
+// sizeBars returns the fractions of records by their number of items.
 func sizeBars(fake, real *itemsets.Index) []Bar {
 	sizes := [2][]int{fake.Sizes()}
 	longest := len(sizes[0])

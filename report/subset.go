@@ -7,7 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// some are the numbers of at most so many rows, drawn at random, ascending; nil for all.
+// some returns the ascending numbers of most rows drawn at random, or nil for all rows if d has no
+// more than that.
 func some(d records.Data, most int, seed uint64) []int32 {
 	n := d.Len()
 	if n <= most {
@@ -23,13 +24,13 @@ func some(d records.Data, most int, seed uint64) []int32 {
 	return rows
 }
 
-// subset is some rows of other records.
+// subset is a selection of rows of other records.
 type subset struct {
 	records.Data
 	rows []int32
 }
 
-// atMost is d, or so many of its rows, drawn at random.
+// atMost returns d, or n of its rows drawn at random if it has more.
 func atMost(d records.Data, most int, seed uint64) records.Data {
 	if rows := some(d, most, seed); rows != nil {
 		return subset{records.Clamped(d), rows}
@@ -40,10 +41,10 @@ func atMost(d records.Data, most int, seed uint64) records.Data {
 // Len is the number of rows.
 func (s subset) Len() int { return len(s.rows) }
 
-// Range reads some of the rows, in order.
+// Range reads consecutive rows of the selection.
 func (s subset) Range(lo, hi int, b *device.Batch) { s.Data.Gather(s.rows[lo:hi], b) }
 
-// Gather reads rows by their place among them.
+// Gather reads rows by their position in the selection.
 func (s subset) Gather(rows []int32, b *device.Batch) {
 	picked := make([]int32, len(rows))
 	for i, r := range rows {

@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// drawing is an SVG figure in the making. Its unit is a pixel where the screen is narrow; on a wide
-// one it grows to a little more.
+// drawing is an SVG figure under construction. Its unit is a pixel on a narrow screen and slightly
+// more on a wide one.
 type drawing struct {
 	b    strings.Builder
 	w, h float64
-	grow float64 // how much larger it may be drawn; 0 for 1.3
-	name string  // for readers who cannot see it
+	grow float64 // largest magnification; 0 for 1.3
+	name string  // description for readers who cannot see the figure
 }
 
 func (d *drawing) add(format string, args ...any) { fmt.Fprintf(&d.b, format+"\n", args...) }
 
 func esc(s string) string { return template.HTMLEscapeString(s) }
 
-// text writes at a place; anchor is start, middle or end.
+// text writes text at a position; anchor is start, middle or end.
 func (d *drawing) text(x, y float64, anchor, class, s string) {
 	d.add(`<text x="%.1f" y="%.1f" text-anchor="%s" class="%s">%s</text>`, x, y, anchor, class, esc(s))
 }
 
-// bar is a rectangle with a title that a pointer shows.
+// bar draws a rectangle with a title that appears under the pointer.
 func (d *drawing) bar(x, y, w, h float64, class, title string) {
 	d.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="%s"><title>%s</title></rect>`, x, y,
 		math.Max(w, 0), math.Max(h, 0), class, esc(title))
@@ -36,7 +36,7 @@ func (d *drawing) line(x1, y1, x2, y2 float64, class string) {
 	d.add(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2, class)
 }
 
-// path is a line through points.
+// path draws a line through points.
 func (d *drawing) path(xs, ys []float64, class, title string) {
 	var p strings.Builder
 	for i := range xs {
@@ -46,14 +46,14 @@ func (d *drawing) path(xs, ys []float64, class, title string) {
 		strings.TrimSpace(p.String()), class, esc(title))
 }
 
-// html is the figure.
+// html returns the figure.
 func (d *drawing) html() template.HTML {
 	return template.HTML(fmt.Sprintf(
 		`<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s" style="max-width:%.0fpx">`+"\n%s</svg>",
 		d.w, d.h, esc(d.name), cmp.Or(d.grow, 1.3)*d.w, d.b.String()))
 }
 
-// cut shortens a text to so many characters.
+// cut shortens a text to at most the given number of characters.
 func cut(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most-1]) + "…"
@@ -61,7 +61,7 @@ func cut(s string, most int) string {
 	return s
 }
 
-// nice is the smallest 1, 2 or 5 times a power of ten that is no less than v.
+// nice returns the smallest 1, 2 or 5 times a power of ten that is at least v.
 func nice(v float64) float64 {
 	if !(v > 0) || math.IsInf(v, 0) {
 		return 1
@@ -75,7 +75,7 @@ func nice(v float64) float64 {
 	}
 }
 
-// short writes a number on an axis.
+// short formats a number for an axis.
 func short(v Number) string {
 	switch x := math.Abs(float64(v)); {
 	case v.IsNone():
@@ -89,7 +89,7 @@ func short(v Number) string {
 	}
 }
 
-// hundred is a part in per cent, for texts in figures.
+// hundred formats a fraction as a percentage, for texts in figures.
 func hundred(n Number) string {
 	if n.IsNone() {
 		return ""

@@ -7,6 +7,18 @@ func (a oneHot) width() int { return a.levels }
 
 func (a oneHot) features(x, p []float32) { copy(p, x[a.at:a.at+a.levels]) }
 
+func (a oneHot) span() (lo, hi int) { return a.at, a.at + a.levels }
+
+func (a oneHot) list(in []int32, x []float32, places []int32, values []float32) ([]int32,
+	[]float32) {
+	for i, v := range x {
+		if v != 0 {
+			places, values = append(places, in[i]-int32(a.at)), append(values, v)
+		}
+	}
+	return places, values
+}
+
 func (a oneHot) backward(_, dp, dx []float32) {
 	for i, d := range dp {
 		dx[a.at+i] += d
@@ -56,6 +68,34 @@ func (a hat) features(x, p []float32) {
 	if a.missing {
 		p[a.knots] = 1 - there
 	}
+}
+
+func (a hat) span() (lo, hi int) {
+	if a.missing {
+		return a.at, a.at + 2
+	}
+	return a.at, a.at + 1
+}
+
+func (a hat) list(in []int32, x []float32, places []int32, values []float32) ([]int32, []float32) {
+	var own [2]float32
+	for i, v := range x {
+		own[int(in[i])-a.at] = v
+	}
+	a.at = 0
+	knot, part := a.cell(own[:])
+	there := a.present(own[:])
+	add := func(place int, v float32) {
+		if v != 0 {
+			places, values = append(places, int32(place)), append(values, v)
+		}
+	}
+	add(knot, there*(1-part))
+	add(knot+1, there*part)
+	if a.missing {
+		add(a.knots, 1-there)
+	}
+	return places, values
 }
 
 func (a hat) backward(x, dp, dx []float32) {

@@ -1,16 +1,29 @@
 package rff
 
+import "slices"
+
 // A SparseEmbedding can list the nonzero features of a record, which are few for a
 // record of a table. The cost of a sum over many records then depends on their number,
 // not on Dim.
 type SparseEmbedding interface {
 	Embedding
 	// AppendRow appends the places and the values of the features of one record
-	// that are not zero, and returns the longer slices. Values are those that
-	// Transform writes.
+	// that are not zero, and returns the longer slices. The record is given by its
+	// coordinates that are not zero, ascending: in their places, x their values.
+	// Values are those that Transform writes.
 	//
-	// Shapes: x has In numbers.
-	AppendRow(x []float32, places []int32, values []float32) ([]int32, []float32)
+	// Shapes: in and x have the same length, at most In; places are below In.
+	AppendRow(in []int32, x []float32, places []int32, values []float32) ([]int32, []float32)
+}
+
+// sparseAxis is an axis that can list the features that are not zero.
+type sparseAxis interface {
+	axis
+	// list appends the numbers of the features that are not zero, and their values, given those
+	// coordinates of the axis that are not zero.
+	list(in []int32, x []float32, places []int32, values []float32) ([]int32, []float32)
+	// span is the coordinates of a record that the axis reads.
+	span() (lo, hi int)
 }
 
 // sparseTensor is a tensor whose axes are mostly zero, with terms of at most two
@@ -21,23 +34,58 @@ type sparseTensor struct {
 	alone, both float64 // squared scales of single columns and of pairs
 }
 
-// AppendRow implements [SparseEmbedding].
-func (t sparseTensor) AppendRow(x []float32, places []int32, values []float32) ([]int32,
-	[]float32) {
+// listed are the features of all axes of one record that are not zero.
+type listed struct {
+	ends   []int // of each axis
+	places []int32
+	values []float32
+}
+
+// of are those of axis k.
+func (l *listed) of(k int) (places []int32, values []float32) {
+	first := 0
+	if k > 0 {
+		first = l.ends[k-1]
+	}
+	return l.places[first:l.ends[k]], l.values[first:l.ends[k]]
+}
+
+// list lists the features of every axis, whose coordinates follow each other in records.
+func (t sparseTensor) list(l *listed, in []int32, x []float32) {
+	l.ends, l.places, l.values = l.ends[:0], l.places[:0], l.values[:0]
+	for _, a := range t.axes {
+		lo, hi := a.(sparseAxis).span()
+		first, _ := slices.BinarySearch(in, int32(lo))
+		last, _ := slices.BinarySearch(in, int32(hi))
+		l.places, l.values = a.(sparseAxis).list(in[first:last], x[first:last], l.places, l.values)
+		l.ends = append(l.ends, len(l.places))
+	}
+}
+
+// AppendRow implements [SparseEmbedding], in time proportional to the terms and to the features
+// that are not zero.
+func (t sparseTensor) AppendRow(in []int32, x []float32, places []int32,
+	values []float32) ([]int32, []float32) {
 	w := t.workspace()
 	defer t.pool.Put(w)
-	t.project(w, x)
+	t.list(&w.listed, in, x)
+	one, whole := [1]int32{}, [1]float32{1}
 	at := 0
 	for _, m := range t.terms {
-		last := t.of(m, len(m.axes)-1, w.p)
-		for i, a := range t.partial(w, m) {
+		rows, factors := one[:], whole[:]
+		if len(m.axes) == 2 {
+			rows, factors = w.listed.of(m.axes[0])
+		}
+		columns, last := w.listed.of(m.axes[len(m.axes)-1])
+		width := m.widths[len(m.widths)-1]
+		for i, row := range rows {
+			a := m.scale * factors[i]
 			if a == 0 {
 				continue
 			}
-			for j, b := range last {
-				if b != 0 {
-					places, values = append(places, int32(at+i*len(last)+j)), append(values, a*b)
-				}
+			for j, column := range columns {
+				places = append(places, int32(at+int(row)*width+int(column)))
+				values = append(values, a*last[j])
 			}
 		}
 		at += m.size

@@ -89,6 +89,7 @@ func (t *tensor) ChangeBound() float64 { return t.change }
 type workspace struct {
 	p, dp     []float32 // features of all axes, and the derivative by them
 	pre, pre2 [maxAxes][]float32
+	listed    listed // of sparse rows
 }
 
 func (t *tensor) workspace() *workspace {

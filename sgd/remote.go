@@ -1,6 +1,7 @@
 package sgd
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -29,15 +30,19 @@ type Carrier interface {
 
 // WithCarrier has the clipped gradients of every step summed by workers, in so many pieces, in
 // place of this process, which draws the sample, adds the noise and moves the parameters. It reads
-// no record, so that of its data the number of records and the schema matter. Messages are sealed
-// under the key, which workers have too; the length of a task tells how many records of the sample
-// are in its piece, so that those who may not see the records may not watch messages either.
+// no record: of its data only the number of records and the schema matter.
+//
+// Messages are sealed under the key, which workers have too. A result has a length that follows
+// from the network. A task is filled up to a public length, with room for 1,024 rows, or, where the
+// configuration has a NominalBatch, for a piece of a sample of that mean, eight standard deviations
+// and sixteen rows. A piece with more rows takes twice the room, or four times, and so on: then the
+// length tells this much of the sample's size.
 //
 // Guarantee: as without. A record of the sample is in one piece, every piece counts once however
 // often it is carried out, and noise is drawn when all pieces have come; parameters are the same
-// bits. It rests on workers that hold the same records in the same order and compute alike, since
-// which worker sums a record depends on other records: a record that has another number in another
-// worker's data may be in two pieces. [NewWorker] tells what of this is compared and what is not.
+// bits. It rests on workers that hold the same records in the same order and compute alike. Which
+// worker sums a record up depends on other records, and a record that has another number in another
+// worker's data may be in two pieces. [NewWorker] says what is compared and what is not.
 // Errors: New returns *param.Error for a clipping policy other than a fixed norm or Normalize, for
 // networks with state of a step (models.Stepper, models.FixedFinisher), for WithPrivateLoss, and
 // for networks on a device.
@@ -53,6 +58,7 @@ type remote struct {
 
 	run  string // drawn, so that results of another run are refused
 	step int
+	seen []byte           // fingerprint of the workers' records, from the first result
 	all  *partial.Partial // the sums of the current step
 }
 
@@ -109,7 +115,8 @@ func (r *remote) sum(ctx context.Context, t *Trainer, data records.Data) error {
 	for i := range tasks {
 		lo, hi := i*len(t.index)/r.pieces, (i+1)*len(t.index)/r.pieces
 		piece := task{Run: r.run, Step: r.step, Piece: i, Of: r.pieces, Setting: set.digest,
-			Params: t.master, Rows: t.index[lo:hi], Keys: t.keys[lo:hi]}
+			Params: t.master, Rows: t.index[lo:hi], Keys: t.keys[lo:hi],
+			room: t.cfg.roomOf(r.pieces)}
 		names[i] = piece.name()
 		if tasks[i], err = piece.seal(r.key); err != nil {
 			return err
@@ -139,12 +146,31 @@ func (r *remote) collect(ctx context.Context, tasks [][]byte, all *partial.Parti
 		if over {
 			return ErrPieces
 		}
-		return all.OpenAll(r.key, result)
+		sums, err := r.open(result)
+		if err != nil {
+			return err
+		}
+		return all.OpenAll(r.key, sums)
 	})
 	one.Lock()
 	defer one.Unlock()
 	over = true
 	return errors.Join(err, ctx.Err())
+}
+
+// open takes the fingerprint off a result and compares it with those of other workers.
+func (r *remote) open(result []byte) (sums []byte, err error) {
+	mark, sums, err := splitResult(r.key, result)
+	if err != nil {
+		return nil, err
+	}
+	if r.seen == nil {
+		r.seen = mark
+	}
+	if !bytes.Equal(r.seen, mark) {
+		return nil, ErrOther
+	}
+	return sums, nil
 }
 
 func (t *Trainer) emptySum() *mechanism.FixedSum {

@@ -1,6 +1,7 @@
 package sgd
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
@@ -25,26 +26,57 @@ type task struct {
 	Params  []float32 `json:"-"` // released
 	Rows    []int32   `json:"-"`
 	Keys    []uint64  `json:"-"`
+
+	room int // rows that a task has at least room for: public
+}
+
+// A task has room for leastRoom rows, or for what Config.NominalBatch says, or for that doubled as
+// often as its rows need.
+const leastRoom = 1024
+
+// roomOf is the room of tasks of so many pieces: public. A sample whose mean is NominalBatch is
+// larger by eight standard deviations and sixteen rows once in 10^12 steps.
+func (c Config) roomOf(pieces int) int {
+	if c.NominalBatch == 0 {
+		return leastRoom
+	}
+	most := c.NominalBatch + 8*math.Sqrt(c.NominalBatch) + 16
+	return int(math.Ceil(min(most, 1<<30)/float64(pieces))) + 1
+}
+
+// padded is the room that a task with so many rows takes.
+func padded(rows, room int) int {
+	room = max(room, 1)
+	for room < rows {
+		room *= 2
+	}
+	return room
 }
 
 // name is that of the shard that the piece is, for partial.
 func (t task) name() string { return fmt.Sprintf("piece %d of %d", t.Piece, t.Of) }
 
-const taskAbout = "privgen task 1"
+const taskAbout = "privgen task 2"
 
-// taskHead is a task in JSON; the numbers follow, with the least significant byte first.
+// headSize is what the head is filled up to.
+const headSize = 1024
+
+// taskHead is a task in JSON; the numbers follow, with the least significant byte first, and zeros
+// up to the task's room.
 type taskHead struct {
 	task
 	Params, Rows int
 }
 
-// seal encrypts the task for workers.
+// seal encrypts the task for workers. Its length is one of few that follow from public numbers.
 func (t task) seal(k mechanism.Key) ([]byte, error) {
 	head, err := json.Marshal(taskHead{t, len(t.Params), len(t.Rows)})
 	if err != nil {
 		return nil, err
 	}
-	out := binary.LittleEndian.AppendUint32(nil, uint32(len(head)))
+	head = append(head, bytes.Repeat([]byte{' '}, max(headSize-len(head), 0))...)
+	size := 4 + len(head) + 4*len(t.Params) + 12*padded(len(t.Rows), t.room)
+	out := binary.LittleEndian.AppendUint32(make([]byte, 0, size), uint32(len(head)))
 	out = append(out, head...)
 	for _, x := range t.Params {
 		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(x))
@@ -55,6 +87,7 @@ func (t task) seal(k mechanism.Key) ([]byte, error) {
 	for _, key := range t.Keys {
 		out = binary.LittleEndian.AppendUint64(out, key)
 	}
+	out = out[:size]
 	defer clear(out)
 	return k.SealBytes([]byte(taskAbout), out)
 }
@@ -76,7 +109,7 @@ func openTask(k mechanism.Key, sealed []byte) (t task, err error) {
 	}
 	text = text[4+n:]
 	if head.Params < 0 || head.Rows < 0 || head.Params > len(text)/4 || head.Rows > len(text)/12 ||
-		4*head.Params+12*head.Rows != len(text) {
+		4*head.Params+12*head.Rows > len(text) {
 		return t, mechanism.ErrSealed
 	}
 	t = head.task

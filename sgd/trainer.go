@@ -34,6 +34,7 @@ type Trainer struct {
 	meanFrom int // the first step of a plain mean; 0 for none
 	lossy    bool
 	byPerson bool
+	probed   string // what arithmetic and network do with public numbers; "" before it is needed
 
 	running   sync.Mutex
 	allowance *mechanism.Allowance

@@ -3,14 +3,12 @@ package sgd
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
 	"runtime"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
@@ -30,19 +28,22 @@ type worker struct {
 	data records.Data
 	key  mechanism.Key
 	set  setting
+	mark []byte // fingerprint of the records, under the key
 }
 
 // Format writes "[private]" for every verb.
 func (w *Worker) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
 // NewWorker returns a worker for trainers of the same configuration, with an equal network, whose
-// parameters come with every task, and the same records in the same order. Tasks of trainers with
-// another configuration, schema or number of records, a network of another type or with parameters
-// of other shapes, or on a machine that computes differently, are refused.
+// parameters come with every task, and the same records in the same order.
 //
-// What records hold, their order, and settings of a network beside its parameters, such as its
-// activations, are not compared, because the trainer need not have read a record: the caller is
-// responsible for them.
+// Tasks of trainers with another configuration, schema or number of records, with another network,
+// or on a machine that computes differently, are refused. Networks are compared by their type, the
+// shapes of their parameters, and the norms of their gradients on a few public records, on which
+// activations and losses show. Records are compared among workers, not with the trainer's, which
+// need not read any: each worker returns a fingerprint, under the key, of 64 rows spread over its
+// data, and the trainer refuses workers that differ. Records that differ elsewhere only are not
+// noticed, nor are workers that all hold the same wrong ones: the caller is responsible for these.
 //
 // Errors: those of New and of WithCarrier.
 func NewWorker(cfg Config, net models.Network, data records.Data, k mechanism.Key,
@@ -70,17 +71,20 @@ func NewWorker(cfg Config, net models.Network, data records.Data, k mechanism.Ke
 	if err := t.divisible("sgd.NewWorker"); err != nil {
 		return nil, err
 	}
-	w := &worker{t: t, data: data, key: k}
+	w := &worker{t: t, data: data, key: k, mark: fingerprint(k, data)}
+	if records.Failed(data) {
+		return nil, records.ErrData
+	}
 	if w.set, err = t.setting(data); err != nil {
 		return nil, err
 	}
 	return &Worker{&hiddenWorker{w}}, nil
 }
 
-// ErrOther refuses tasks of a trainer with another configuration, network, number of records or
-// kind of machine.
-var ErrOther = fmt.Errorf("sgd: the trainer has another configuration, network, number of records " +
-	"or kind of machine than this worker")
+// ErrOther refuses workers with another configuration, network or kind of machine, or with other
+// records.
+var ErrOther = errors.New("sgd: trainer and workers differ in configuration, network, records or " +
+	"kind of machine")
 
 // Do carries a task out and returns its sum, sealed for the trainer. It is not safe for concurrent
 // use.
@@ -114,7 +118,11 @@ func (w *Worker) Do(ctx context.Context, sealed []byte) ([]byte, error) {
 	if records.Failed(w.data) {
 		return nil, records.ErrData
 	}
-	return sums.Seal(w.key, partial.Shard{Name: job.name()})
+	out, err := sums.Seal(w.key, partial.Shard{Name: job.name()})
+	if err != nil {
+		return nil, err
+	}
+	return joinResult(w.key, w.mark, out)
 }
 
 // pieceCounter adds up the rows of a task, once.
@@ -148,8 +156,15 @@ type setting struct {
 // setting of a trainer on some data. It is private, as the number of records is.
 func (t *Trainer) setting(data records.Data) (s setting, err error) {
 	s.schema = data.Schema()
+	if t.probed == "" {
+		behaviour, err := t.probeNetwork(s.schema)
+		if err != nil {
+			return s, err
+		}
+		t.probed = probe(t.be) + behaviour
+	}
 	what := []any{t.cfg, s.schema, data.Len(), fmt.Sprintf("%T", t.net), t.params.Shapes,
-		t.exact.form, runtime.GOARCH, t.be.Name(), probe(t.be)}
+		t.exact.form, runtime.GOARCH, t.be.Name(), t.probed}
 	text, err := json.Marshal(what)
 	if err != nil {
 		return s, err
@@ -168,25 +183,4 @@ func (s setting) newPartial(run string, step int, t *Trainer, data records.Data,
 		return nil, err
 	}
 	return partial.New(pass, data.Schema(), c, false), nil
-}
-
-// probe is a product of public numbers whose bits tell kernels apart that add up in another order.
-func probe(be device.Backend) string {
-	a, b, c := be.New(7, 301), be.New(301, 19), be.New(7, 19)
-	for _, m := range []device.Matrix{a, b} {
-		numbers := make([]float32, m.Rows*m.Cols)
-		for i := range numbers {
-			numbers[i] = float32(math.Sin(float64(i*i + m.Rows)))
-		}
-		be.Upload(m, numbers)
-	}
-	be.Gemm(false, false, 1, a, b, 0, c)
-	be.Apply(device.Sigmoid, c, c)
-	out := make([]float32, c.Rows*c.Cols)
-	be.Download(out, c)
-	var raw []byte
-	for _, x := range out {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(raw))
 }

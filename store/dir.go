@@ -31,10 +31,10 @@ func WithMarks(folder string) DirOption { return func(d *dir) { d.marks = folder
 //	mark      the number and the hash of the last confirmed line
 //	lock      of the appending process; it is released when the process ends
 //
-// An append costs two waits for the disk, one for the journal and one for the mark. A last line
-// that was being written when the power failed is dropped; it was never confirmed. Any other
-// damage results in accountant.ErrDamaged, and a journal that ends before its mark in
-// accountant.ErrRolledBack; then nothing can be reserved until the right files are restored.
+// An append waits for the disk twice, for the journal and for the mark. A last line that was being
+// written when the power failed is dropped; it was never confirmed. Any other damage results in
+// accountant.ErrDamaged, and a journal that ends before its mark in accountant.ErrRolledBack; then
+// nothing can be reserved until the right files are restored.
 //
 // It cannot detect: journal and mark restored together from one older copy, by a process that
 // has not seen the newer lines and has no checkpoint that names one (see [WithMarks]); an attacker
@@ -54,7 +54,7 @@ func DirBackend(folder string, opts ...DirOption) Backend {
 
 type dir struct {
 	folder string
-	marks  string // empty for beside the journals
+	marks  string // empty to keep them next to the journals
 	disk   disk
 }
 

@@ -12,8 +12,8 @@ import (
 // disk is the part of a file system that journals need. Tests replace it by one that fills up,
 // fails, or loses unsynced data.
 type disk interface {
-	// Open opens a file for reading or, with write, for both; with create it is made where it is
-	// missing.
+	// Open opens a file for reading or, with write, for reading and writing; with create, a missing
+	// file is created.
 	Open(path string, write, create bool) (diskFile, error)
 	// Replace replaces a file's content atomically, and returns when the new content is durable.
 	Replace(path string, content func(io.Writer) error) error
@@ -30,7 +30,7 @@ type diskFile interface {
 	Truncate(size int64) error
 	Sync() error
 	Size() (int64, error)
-	// Current reports whether the path still leads to the file.
+	// Current reports whether the path still names this file.
 	Current(path string) (bool, error)
 	Close() error
 }

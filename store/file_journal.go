@@ -27,14 +27,14 @@ type fileJournal struct {
 	mu     sync.Mutex
 	held   bool // this handle has the lock
 	closed bool
-	failed error // a write whose outcome on the disk is not known
+	failed error // whether a write's outcome on the disk is unknown
 	file   diskFile
 	mark   mark
 
 	// What has been read and checked of the file:
 	chain    chain
 	size     int64  // of the checked lines
-	whole    int64  // of the file then; more where a last line is torn
+	whole    int64  // size of the file then; larger than the lines if the last one is torn
 	tail     int64  // where the last line begins
 	first    uint64 // number of the first line
 	latest   int64  // where the last snapshot begins; the first line where there is none
@@ -43,7 +43,7 @@ type fileJournal struct {
 
 var errClosed = errors.New("store: the journal is closed")
 
-// create makes the files, the mark first: a journal without one is no new journal.
+// create makes the files, the mark first: a journal without a mark is not a new one.
 func (j *fileJournal) create(ctx context.Context, folder string) (err error) {
 	if err := j.disk.MakeFolder(folder); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (j *fileJournal) create(ctx context.Context, folder string) (err error) {
 	return nil
 }
 
-// sizeOf is -1 for a file that is not there.
+// sizeOf returns -1 for a file that does not exist.
 func (j *fileJournal) sizeOf(path string) (int64, error) {
 	f, err := j.disk.Open(path, false, false)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +96,7 @@ func (j *fileJournal) sizeOf(path string) (int64, error) {
 	return n, errors.Join(err, f.Close())
 }
 
-// open opens the files that are there.
+// open opens the existing files.
 func (j *fileJournal) open() error {
 	lines, err := j.sizeOf(j.path)
 	if err != nil {
@@ -157,7 +157,7 @@ func (j *fileJournal) Append(ctx context.Context, after accountant.Position,
 	})
 }
 
-// write adds lines to the file and has the mark name the last; the caller holds the lock and has
+// write adds lines to the file and sets the mark to the last; the caller holds the lock and has
 // caught up.
 func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 	var b []byte
@@ -179,7 +179,7 @@ func (j *fileJournal) write(lines []accountant.JournalLine) (err error) {
 		return err
 	}
 	if err := j.mark.write(next.last()); err != nil {
-		return err // the lines are there, and count
+		return err // the lines are in the file, and count
 	}
 	if j.first == 0 {
 		j.first, j.latest = lines[0].Line, 0
@@ -255,14 +255,14 @@ func yieldAll(lines []accountant.JournalLine, err error,
 	}
 }
 
-// after are the lines after a position.
+// after yields the lines after a position.
 func (j *fileJournal) after(ctx context.Context,
 	after accountant.Position) (lines []accountant.JournalLine, err error) {
 	if j.unchanged(ctx, after) {
 		return nil, nil
 	}
 	err = j.locked(ctx, func() error {
-		from := j.size // what the caller has seen, most often
+		from := j.size // usually what the caller has seen
 		seen := j.chain.last() == after && after.Line > 0
 		file := j.file
 		if err := j.catchUp(); err != nil {
@@ -300,8 +300,8 @@ func cut(lines []accountant.JournalLine,
 	return nil, accountant.ErrRolledBack
 }
 
-// unchanged reports, without the lock, that there is nothing after a position: the file is the one
-// that was read, whole, and has not grown.
+// unchanged reports, without the lock, whether there is nothing after a position: the file is still
+// the one that was read to its end, and it has not grown.
 func (j *fileJournal) unchanged(ctx context.Context, after accountant.Position) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -362,10 +362,10 @@ func (j *fileJournal) Lock(ctx context.Context) (unlock func(), err error) {
 	}, nil
 }
 
-// catchUp reads and checks what has been appended, and makes it durable if the process that wrote
-// it did not get to it. The caller holds both locks.
+// catchUp reads and checks the appended lines, and makes them durable if the process that wrote
+// them did not. The caller holds both locks.
 func (j *fileJournal) catchUp() error {
-	if err := j.readMark(); err != nil { // before the lines, which a reader without the lock needs
+	if err := j.readMark(); err != nil { // before the lines, for readers without the lock
 		return err
 	}
 	same, err := j.file.Current(j.path)
@@ -411,7 +411,7 @@ func (j *fileJournal) reopen() error {
 	return old.Close()
 }
 
-// lastLineIsThere reads the last line again: another file may have been copied over this one.
+// lastLineIsThere checks the last line again: another file may have been copied over this one.
 func (j *fileJournal) lastLineIsThere() error {
 	if j.size == 0 {
 		return nil
@@ -426,9 +426,8 @@ func (j *fileJournal) lastLineIsThere() error {
 	return nil
 }
 
-// scan checks the lines from the last one that was checked to the end of the file. It stops at what
-// is no line, or not the next one; whether that is damage, or a line that was never answered, the
-// mark tells.
+// scan checks the lines from the last checked one to the end of the file. It stops at anything that
+// is not the next line. The mark shows whether that is damage or a line that was never confirmed.
 func (j *fileJournal) scan(size int64) error {
 	j.whole = size
 	r := bufio.NewReaderSize(io.NewSectionReader(j.file, j.size, size-j.size), 1<<18)
@@ -453,7 +452,7 @@ func (j *fileJournal) scan(size int64) error {
 			long = long[:0]
 		}
 		line, ok := splitFrame(frame[:len(frame)-1])
-		if !ok || j.mode == Read && line.number > j.mark.Line { // not answered, and perhaps not durable
+		if !ok || j.mode == Read && line.number > j.mark.Line { // not confirmed, and perhaps not durable
 			return nil
 		}
 		if !j.chain.follows(line) {
@@ -463,7 +462,7 @@ func (j *fileJournal) scan(size int64) error {
 			j.first = line.number
 		}
 		if line.number == j.mark.Line && string(line.hash) != j.mark.Hash {
-			return fmt.Errorf("%w: line %d is not the one that was answered", accountant.ErrRolledBack,
+			return fmt.Errorf("%w: line %d differs from the confirmed one", accountant.ErrRolledBack,
 				line.number)
 		}
 		if line.snapshot {
@@ -505,11 +504,11 @@ func (j *fileJournal) reachMark() error {
 		if j.whole > j.size {
 			return fmt.Errorf("%w: line %d cannot be read", accountant.ErrDamaged, last.Line+1)
 		}
-		return fmt.Errorf("%w: it ends with line %d, and line %d was answered",
+		return fmt.Errorf("%w: it ends with line %d, but line %d was confirmed",
 			accountant.ErrRolledBack, last.Line, j.mark.atLeast)
 	}
 	if last.Line == j.mark.Line && last != j.mark.Position && last.Line > 0 {
-		return fmt.Errorf("%w: line %d is not the one that was answered", accountant.ErrRolledBack,
+		return fmt.Errorf("%w: line %d differs from the confirmed one", accountant.ErrRolledBack,
 			last.Line)
 	}
 	j.verified = true

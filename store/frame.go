@@ -46,7 +46,7 @@ func parsed(line accountant.JournalLine) (f frame, ok bool) {
 	return frame{[]byte(line.Hash), line.Line, line.Snapshot, line.Text}, len(line.Hash) == hashLength
 }
 
-// frame is what a frame says, as parts of its bytes.
+// frame holds the fields of a frame as slices of its bytes.
 type frame struct {
 	hash     []byte
 	number   uint64
@@ -65,7 +65,7 @@ func (f frame) line() accountant.JournalLine {
 		Position: accountant.Position{Line: f.number, Hash: string(f.hash)}}
 }
 
-// splitFrame is parseFrame without a copy.
+// splitFrame is like parseFrame but does not copy the text.
 func splitFrame(b []byte) (f frame, ok bool) {
 	if len(b) < hashLength+5 || b[hashLength] != ' ' {
 		return f, false
@@ -94,8 +94,8 @@ func splitFrame(b []byte) (f frame, ok bool) {
 	return f, true
 }
 
-// chain follows a journal's lines by their hashes. It is accountant.JournalLine.Follows without the
-// garbage, for files of many lines.
+// chain checks a journal's lines by their hashes. It is accountant.JournalLine.Follows without
+// allocations, for files of many lines.
 type chain struct {
 	line    uint64
 	hash    [hashLength]byte // in hexadecimal; not yet set before the first line
@@ -117,8 +117,8 @@ func (c *chain) last() accountant.Position {
 	return accountant.Position{Line: c.line, Hash: string(c.hash[:])}
 }
 
-// follows reports whether the line comes next, and moves on to it if it does. What comes first in a
-// journal is line 1 or a snapshot, whose own text says what came before: the ledger checks it.
+// follows reports whether the line is the next one, and if so advances to it. A journal begins with
+// line 1 or a snapshot. The text of a snapshot states what came before; the ledger checks it.
 func (c *chain) follows(f frame) bool {
 	if first := c.line == 0 && f.snapshot && f.number > 1; !first {
 		if f.number != c.line+1 || !c.fits(f) {
@@ -130,7 +130,7 @@ func (c *chain) follows(f frame) bool {
 	return true
 }
 
-// fits reports whether the line's hash is that of its text after the last line: see
+// fits reports whether the line's hash is the hash of its text after the last line: see
 // accountant.ChainHash.
 func (c *chain) fits(f frame) bool {
 	b := c.scratch[:0]

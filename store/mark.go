@@ -28,7 +28,7 @@ type mark struct {
 
 const slotSize = 512 // no more than a disk writes at once
 
-// read reads both slots. It fails with accountant.ErrDamaged where they say nothing.
+// read reads both slots. It returns accountant.ErrDamaged if neither is valid.
 //
 // atLeast is the smallest number of the last line that the journal can have.
 func (m *mark) read() (atLeast uint64, err error) {
@@ -68,7 +68,7 @@ func (m *mark) oversize() bool {
 
 func empty(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
-// write makes the mark name a line, and returns when that is durable.
+// write sets the mark to a line, and returns when that is durable.
 func (m *mark) write(p accountant.Position) error {
 	text, err := json.Marshal(p)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	// ErrNotFound: the store holds no ledger of that name.
+	// ErrNotFound is returned if the store holds no ledger of that name.
 	ErrNotFound = errors.New("store: no such ledger")
-	// ErrExists: the store holds a ledger of that name already.
+	// ErrExists is returned if the store already holds a ledger of that name.
 	ErrExists = errors.New("store: the ledger exists")
 )
 
@@ -46,7 +46,7 @@ const (
 // Store is a set of ledgers by name. It is safe for concurrent use.
 type Store struct{ backend Backend }
 
-// New returns a store whose ledgers a backend keeps.
+// New returns a store that keeps its ledgers in a backend.
 func New(b Backend) *Store { return &Store{b} }
 
 // Create adds a ledger to the store. Terms.Name may be empty, or the name.

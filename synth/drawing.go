@@ -3,6 +3,7 @@ package synth
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -49,7 +50,9 @@ func (g *Generator) open(n int, d Draw) (*drawing, error) {
 		}
 		given, met, probability := m.Condition(list)
 		for _, i := range met {
-			out.exact = append(out.exact, list[i].String())
+			if text := list[i].String(); !slices.Contains(out.exact, text) {
+				out.exact = append(out.exact, text)
+			}
 		}
 		if probability == 0 {
 			return nil, &Rejected{Accepted{Exact: out.exact}, out.draw.effort()}

@@ -11,9 +11,10 @@ import (
 // Given draws records that obey constraints, in addition to those of the schema: a
 // condition such as records.Only("income", "high") or records.Within("age", 30, 40), or, of sets,
 // records.HasItems(3). What is drawn has the model's distribution given that they are met. Models
-// meet exactly what they can: one class by every system, items by the baselines of sets; what is
-// left is met by rejection. [OnAccepted] says how many were rejected, and *[Rejected] is the error
-// where that is too many.
+// meet exactly what they can, without rejecting records: one class by every system, values of any
+// columns by AIM and MST, items by the other baselines. What is left is met by rejection.
+// [OnAccepted] states the acceptance of every constraint, and *[Rejected] is the error where fewer
+// records are accepted than [Effort] allows.
 //
 // Guarantee: post-processing: constraints are public, and records are generated ones.
 func Given(constraints ...records.Constraint) DrawOption {

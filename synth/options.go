@@ -20,6 +20,7 @@ type options struct {
 	checkpoint   string
 	keeps        bool // a checkpoint was asked for
 	keepEvery    int  // uses between checkpoints; 0 goes by time
+	shards       []string
 }
 
 // On runs the arithmetic on a backend, for example device.CPUWith(1). The default uses every core.

@@ -3,6 +3,8 @@ package synth
 import (
 	"context"
 	"fmt"
+	"io"
+	"log/slog"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -17,7 +19,23 @@ type Pass struct {
 	// State is what the sums depend on beside the plan, such as what an earlier stage has released:
 	// public, and in a form of the system's own.
 	State []byte `json:"state,omitempty"`
+	// Secret is what else they depend on that is not public, such as which records a sample holds. It
+	// travels sealed, beside the pass, and its length may be seen.
+	Secret Secret `json:"-"`
 }
+
+// A Secret is bytes for processes that may see the records. It prints as [private] and is not
+// written.
+type Secret []byte
+
+// Format writes "[private]" for every verb.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "[private]") }
+
+// LogValue is "[private]".
+func (Secret) LogValue() slog.Value { return slog.StringValue("[private]") }
+
+// MarshalText writes "[private]".
+func (Secret) MarshalText() ([]byte, error) { return []byte("[private]"), nil }
 
 // PassWork is a Work that meets records in passes over all of them and in no other way: other
 // processes can make the sums, in any number of shards.
@@ -93,6 +111,16 @@ func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
 		return p.work.Fit(ctx, r)
 	}, opts...)
 }
+
+// Shards names the shards that the sums of FitPasses are made of, in order. Names are public. A plan
+// that tells records apart by their position needs them; others ignore them.
+func Shards(names ...string) Option { return func(o *options) { o.shards = names } }
+
+// Shards are the names that the option of that name gave.
+func (r *Run) Shards() []string { return r.shards }
+
+// Elsewhere reports whether the records are read by FitPasses' function alone.
+func (r *Run) Elsewhere() bool { return r.read != nil }
 
 // Read makes a pass over the run's records and returns its sums, which are for a release alone. The
 // release is to be noted as real, see NoteReal, where the sums are: partial.Partial.Real.

@@ -15,10 +15,10 @@ import (
 // private records that it classifies correctly.
 type Accuracy struct {
 	Learner Learner `json:"learner,omitempty"`
-	// Balanced takes the mean of the shares of all classes instead, for classes of unequal sizes.
+	// Balanced uses the mean of the accuracies of all classes instead, for classes of unequal sizes.
 	Balanced bool   `json:"balanced,omitempty"`
-	Records  int    `json:"records,omitempty"` // synthetic ones to train on; default 5000
-	Seed     uint64 `json:"seed,omitempty"`    // of the synthetic records
+	Records  int    `json:"records,omitempty"` // synthetic records to train on; default 5000
+	Seed     uint64 `json:"seed,omitempty"`    // seed of the synthetic records
 }
 
 // Learner is a kind of classifier.
@@ -27,9 +27,9 @@ type Learner int
 const (
 	// Logistic regression.
 	Logistic Learner = iota
-	// Boosting of trees by gradients.
+	// Gradient boosting of trees.
 	Boosting
-	// Forest of random trees.
+	// Random forest.
 	Forest
 )
 
@@ -58,7 +58,7 @@ func (l Learner) method() classify.Method {
 	return classify.LogisticRegression{}
 }
 
-// mostSynthetic bounds how many synthetic records a score draws.
+// mostSynthetic bounds the number of synthetic records that a score draws.
 const mostSynthetic = 1 << 24
 
 // Validate reports every mistake, as joined *param.Error values.
@@ -129,5 +129,5 @@ func (h *hits) Score(noisy []float64) float64 {
 	return share(named, total)
 }
 
-// share is part of whole, held to [0, 1] however little noise leaves of the whole.
+// share returns part ÷ whole, clamped to [0, 1] even if noise leaves little of the whole.
 func share(part, whole float64) float64 { return min(max(part/max(whole, 1), 0), 1) }

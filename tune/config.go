@@ -30,7 +30,7 @@ type Config struct {
 	Systems synth.Systems
 }
 
-// Trials is the distribution of the number of trials.
+// Trials describes the distribution of the number of trials.
 type Trials struct {
 	// Mean is the expected number. The search costs log(Mean)/(λ−1) for it at order λ.
 	Mean float64 `json:"mean"`
@@ -38,8 +38,8 @@ type Trials struct {
 	// law, costs about as much as a second run; 1, the geometric law, about as much as a third, and
 	// varies less; with values towards −1 the number is often 1 and costs less.
 	Shape float64 `json:"shape,omitempty"`
-	// Poisson takes the Poisson law of a whole Mean instead. It is the least spread out; there may be
-	// no trial at all, with probability exp(−Mean), and then nothing is released.
+	// Poisson uses a Poisson law with a whole Mean instead. It varies least. With probability
+	// exp(−Mean) there is no trial, and then nothing is released.
 	Poisson bool `json:"poisson,omitempty"`
 	// Limit redraws the number until it is at most Limit; 0 means no limit. It costs nothing.
 	// The Poisson law has no limit.
@@ -57,7 +57,7 @@ func (t Trials) check(k *param.Checker) {
 	const path = "tune.Trials."
 	k.OK(t.Mean >= 1 && t.Mean <= mostTrials, path+"Mean", t.Mean, "a number in [1, 10000]")
 	k.OK(t.Shape > -1 && t.Shape <= 1 && (1+t.Shape)-1 == t.Shape, path+"Shape", t.Shape,
-		"a number in (−1, 1] to which 1 adds exactly, such as −0.5, 0 or 1")
+		"a number η in (−1, 1] for which 1 + η is exact, such as −0.5, 0 or 1")
 	if !t.Poisson && t.Mean >= 1 {
 		k.OK(!(t.of(accountant.Pure{Epsilon: 1}).Gamma() < mechanism.LeastGamma), path+"Shape", t.Shape,
 			"a larger shape or a smaller mean: numbers of this law take too long to draw")
@@ -73,7 +73,7 @@ func (t Trials) check(k *param.Checker) {
 	k.OK(!t.Steady || t.Limit > 0, path+"Steady", t.Steady, "false, unless there is a limit")
 }
 
-// of is the selection among that many runs of an event.
+// of returns the selection among that many runs of an event.
 func (t Trials) of(trial accountant.Event) accountant.RepeatAndSelect {
 	return accountant.RepeatAndSelect{Event: trial, Mean: t.Mean, Shape: t.Shape, Poisson: t.Poisson}
 }
@@ -105,7 +105,7 @@ func (c Config) Validate() error {
 	return k.Err()
 }
 
-// schema is that of the first candidate.
+// schema returns the schema of the first candidate.
 func (c Config) schema() (s records.Schema) {
 	if len(c.Candidates) > 0 && c.Candidates[0] != nil {
 		s = c.Candidates[0].Schema()
@@ -121,7 +121,7 @@ func (c Config) trialOf(p synth.Plan) accountant.Event {
 	return accountant.Composed{Events: []accountant.Event{c.scoring(), synth.Total(p.Stages()...)}}
 }
 
-// trial is one trial, of whichever candidate. Candidates of equal events count once.
+// trial returns the event of one trial of any candidate. Candidates with equal events count once.
 func (c Config) trial() accountant.Event {
 	var of accountant.OneOf
 	for _, p := range c.Candidates {
@@ -169,7 +169,7 @@ func (c Config) Within(candidates func(accountant.Budget) ([]synth.Plan, error))
 	var best Config
 	found := false
 	lo, hi := 0.01, 1.0
-	for range 9 { // to a hundredth of the share that fits
+	for range 9 { // to one per cent of the share that fits
 		share := lo + (hi-lo)*0.5
 		if !found && share < 0.02 {
 			break

@@ -6,10 +6,10 @@
 //	fmt.Println(search)                 // what that costs, and what more or fewer trials would
 //	gen, err := search.Fit(ctx, table)  // the best of the trials
 //
-// A search is a plan like any other, of the system "tune": its stage is one event, reserved before
-// the number of trials is drawn. A trial draws one of the candidates at random, runs it on its own
-// ledger, which permits only the candidate's stages and the score, and scores the generator on the
-// same records.
+// A search is a plan like any other, of the system "tune". Its only stage is one event, reserved
+// before the number of trials is drawn. A trial draws one of the candidates at random, runs it on
+// its own ledger, which permits only the candidate's stages and the score, and scores the generator
+// on the same records.
 //
 // Guarantee: the released generator has the price of accountant.RepeatAndSelect among runs of
 // accountant.OneOf the candidates, each with its score: about twice to three times the divergence
@@ -18,27 +18,27 @@
 //
 // The price depends on these conditions:
 //
-//   - The number of trials and their candidates are drawn exactly, from the stream that protects.
-//     Neither is told: not by progress, which reports the end of the search alone, not by the
-//     ledger, not by the guarantee, not by errors.
-//   - Trials are independent given the records, and of one law: candidates are plans, which keep
-//     nothing between runs. A user-defined plan has to be so, too.
-//   - Nothing leaves but the best trial: its generator, its noisy score and which candidate it was.
-//     Generators and scores of all others are forgotten as soon as a better one is there.
-//   - A trial that fails or panics ranks below every score. A trial's failure is one of its
-//     outcomes, which costs no more than others do, since no error of a plan depends on a record
-//     but through what was released; and the price of a selection holds for every order of the
-//     outcomes. Only where every trial fails does a failure leave, as the best there was: the
-//     first one's error, without what it panicked with.
-//   - A search that is cancelled, or whose data fail, releases nothing and gets no refund. How far
-//     it had come is seen in its running time only. A cancelled search is one whose number of
-//     trials was limited by the clock: what the accountant says of limits covers it.
-//   - Running time grows with the secret number of trials, and is no part of any guarantee.
-//     Trials.Steady has every search carry out as many trials as its limit says, and drop those
-//     that were not drawn.
-//   - A search has no checkpoint within: its file would hold the best of the trials so far, which
-//     is not paid for. With synth.Checkpoint a search that was killed is lost, and ends with
-//     synth.ErrLost when it is asked for again; one that is complete is read from the file.
+//   - The number of trials and their candidates are drawn exactly, from the stream of private
+//     randomness. Neither is revealed: not by progress, which reports only the end of the search,
+//     nor by the ledger, the guarantee or errors.
+//   - Trials are independent given the records and have the same distribution: candidates are
+//     plans, which keep nothing between runs. User-defined plans must do the same.
+//   - Only the best trial is released: its generator, its noisy score and the index of its
+//     candidate. Generators and scores of all others are dropped as soon as there is a better one.
+//   - A trial that fails or panics ranks below every score. A failure is one of a trial's outcomes
+//     and costs no more than others, since errors of a plan depend on records only through released
+//     values, and the price of a selection holds for every order of the outcomes. Only if every
+//     trial fails is a failure released, as the best outcome: the error of the first, without a
+//     panic's value.
+//   - A search that is cancelled, or whose data fail, releases nothing and gets no refund. Only its
+//     running time shows how far it had come. A cancelled search is one whose number of trials was
+//     limited by the clock, which the accountant's price for limits covers.
+//   - Running time grows with the secret number of trials, and no guarantee covers it. With
+//     Trials.Steady every search runs as many trials as its limit, and drops those beyond the
+//     number drawn.
+//   - A search writes no checkpoint while it runs: the file would hold the best trial so far, which
+//     is not paid for. With synth.Checkpoint, a search that was killed is lost and returns
+//     synth.ErrLost when it is run again; a complete one is read from the file.
 //
 // A system that releases once and trains without cost needs no search: see merf.TrainBest,
 // which compares any number of generators by their distance to one release.

@@ -33,12 +33,12 @@ func (m *Model) Best(g *synth.Generator) *synth.Generator {
 
 type modelJSON struct {
 	Candidate int             `json:"candidate"`
-	Score     *float64        `json:"score,omitempty"` // missing where it is not finite
+	Score     *float64        `json:"score,omitempty"` // missing if it is not finite
 	System    string          `json:"system"`
 	Model     json.RawMessage `json:"model"`
 }
 
-// Encode writes the winner with its place among the candidates.
+// Encode writes the winner with the index of its candidate.
 //
 // Errors: those of the winner's Encode.
 func (m *Model) Encode() (*synth.File, error) {

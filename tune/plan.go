@@ -36,7 +36,7 @@ func (c Config) Plan() (*Plan, error) {
 	c.Candidates = append([]synth.Plan(nil), c.Candidates...)
 	w := &work{config: c, table: sync.OnceValue(c.table)}
 	for _, p := range c.Candidates {
-		// What a trial's ledger may hold: the budget is met whatever the order of reservations.
+		// The limit of a trial's ledger: the budget is met whatever the order of reservations.
 		cost, err := accountant.Epsilon(c.trialOf(p), c.Budget.Delta, c.Budget.Relation)
 		if err != nil {
 			return nil, fmt.Errorf("tune: cost of a trial of %s: %w", p.System(), err)
@@ -51,7 +51,7 @@ func (c Config) Plan() (*Plan, error) {
 	return &Plan{program, c}, nil
 }
 
-// Title says what is searched.
+// Title describes the search.
 func (w *work) Title() string {
 	if len(w.config.Candidates) == 1 {
 		return "the best of many runs of one plan"
@@ -146,7 +146,8 @@ func readScore(j scoreJSON) (Score, error) {
 	return nil, fmt.Errorf("%w: unknown score %.40q", synth.ErrFormat, j.Name)
 }
 
-// System reads searches back, and what they found: generators of the given systems.
+// System returns the system that reads searches and their results, which are generators of the
+// given systems.
 func System(of synth.Systems) synth.System {
 	return synth.System{Name: systemName,
 		Plan: func(s synth.SavedPlan) (synth.Plan, error) { return readPlan(s, of) },

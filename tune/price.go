@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// Cost returns the price of the search with another number of trials: arithmetic alone.
+// Cost returns the price of the search with another number of trials. It only computes.
 //
 // Errors: mistakes in the configuration; accountant.ErrUnsupported where a candidate has no Rényi
 // divergence, which is what selections are priced by.
@@ -68,7 +68,7 @@ func (t Trials) law() func(func(int, float64) bool) {
 	}
 }
 
-// String names the law.
+// String returns the name of the law.
 func (t Trials) String() string {
 	name := fmt.Sprintf("truncated negative binomial, η = %v", t.Shape)
 	switch {
@@ -87,7 +87,7 @@ func (t Trials) String() string {
 	return text
 }
 
-// table is what other numbers of trials would cost.
+// table returns the prices of other numbers of trials.
 func (c Config) table() string {
 	var b strings.Builder
 	b.WriteString("on average")

@@ -15,9 +15,9 @@ import (
 // private and of synthetic records that answer yes. A query asks whether two coordinates drawn at
 // random, the class among them, are both above thresholds drawn at random from the schema's bounds.
 type Queries struct {
-	Count   int    `json:"count,omitempty"`   // of queries; default 200
-	Records int    `json:"records,omitempty"` // synthetic ones to compare with; default 5000
-	Seed    uint64 `json:"seed,omitempty"`    // of queries and of synthetic records
+	Count   int    `json:"count,omitempty"`   // number of queries; default 200
+	Records int    `json:"records,omitempty"` // synthetic records to compare with; default 5000
+	Seed    uint64 `json:"seed,omitempty"`    // seed of queries and of synthetic records
 }
 
 // Likelihood scores a generator by how likely its synthetic records make the private ones, two
@@ -27,9 +27,9 @@ type Queries struct {
 //
 // Source: Lindsay 1988 (composite likelihood).
 type Likelihood struct {
-	Count   int    `json:"count,omitempty"`   // of pairs; default 200
-	Records int    `json:"records,omitempty"` // synthetic ones to compare with; default 5000
-	Seed    uint64 `json:"seed,omitempty"`    // of pairs and of synthetic records
+	Count   int    `json:"count,omitempty"`   // number of pairs; default 200
+	Records int    `json:"records,omitempty"` // synthetic records to compare with; default 5000
+	Seed    uint64 `json:"seed,omitempty"`    // seed of pairs and of synthetic records
 }
 
 // mostQueries bounds memory.
@@ -117,7 +117,7 @@ type above struct {
 	threshold  float32
 }
 
-// pairs are queries about two coordinates, and the record that is being asked.
+// pairs holds queries about two coordinates, and the current record.
 type pairs struct {
 	schema records.Schema
 	of     [][2]above
@@ -139,7 +139,7 @@ func newPairs(s records.Schema, n int, seed uint64) *pairs {
 	return p
 }
 
-// read takes up a record.
+// read sets the current record.
 func (p *pairs) read(record records.Data) {
 	record.Range(0, 1, &p.b)
 	if p.b.Sparse != nil {
@@ -160,7 +160,7 @@ func (p *pairs) yes(a above) bool {
 	return p.b.Dense.Row(0)[a.coordinate] > a.threshold
 }
 
-// cell is the cell of pair i in which the record is; 3 where both are above.
+// cell returns the record's cell of pair i; 3 if both coordinates are above.
 func (p *pairs) cell(i int) int {
 	cell := 0
 	if p.yes(p.of[i][0]) {
@@ -172,7 +172,7 @@ func (p *pairs) cell(i int) int {
 	return cell
 }
 
-// answers counts private records that answer yes, and all of them.
+// answers counts the private records that answer yes, and all private records.
 type answers struct {
 	*pairs
 	shares []float64 // of synthetic records
@@ -199,7 +199,7 @@ func (a *answers) Score(noisy []float64) float64 {
 	return -sum / float64(len(a.shares))
 }
 
-// likely adds up logarithms, from the least to 0, and counts records.
+// likely adds up logarithms, scaled from their least value to 0, and counts records.
 type likely struct {
 	*pairs
 	logs  [][4]float64
@@ -222,7 +222,7 @@ func (l *likely) Score(noisy []float64) float64 {
 	return l.least * (1 - share(noisy[1], noisy[0]))
 }
 
-// labelOf is the class of the only record, -1 where it has none.
+// labelOf returns the class of the only record, or -1 if it has none.
 func labelOf(record records.Data) int {
 	var b device.Batch
 	record.Range(0, 1, &b)

@@ -14,9 +14,9 @@ import (
 // A Score compares generators on private records: Accuracy, Queries, Likelihood or a
 // user-defined type.
 //
-// Guarantee: a score costs what Config.Noise says, whatever it measures: every record adds a vector
-// of norm at most 1 to a sum in fixed point, which gets Gaussian noise on the trial's ledger, and
-// the score is a function of the noisy sum.
+// Guarantee: Config.Noise alone determines the price of a score, whatever it measures: every record
+// adds a vector of norm at most 1 to a sum in fixed point, which gets Gaussian noise on the trial's
+// ledger, and the score is a function of the noisy sum.
 type Score interface {
 	// Validate reports every mistake in the score for records of a schema.
 	Validate(s records.Schema) error
@@ -76,8 +76,8 @@ func (w *work) judge(ctx context.Context, data records.Data, st Statistic,
 	return score, nil
 }
 
-// only is a data set with one record of another. It does not reveal the record's position, on which
-// the record's contribution must not depend.
+// only is a data set with one record of another. It hides the record's position, on which the
+// contribution must not depend.
 type only struct {
 	of  records.Data
 	row int32
@@ -86,7 +86,7 @@ type only struct {
 func (o only) Schema() records.Schema { return o.of.Schema() }
 func (o only) Len() int               { return 1 }
 
-// Gather reads the record as often as rows say.
+// Gather reads the record once for each of rows.
 func (o only) Gather(rows []int32, b *device.Batch) {
 	at := make([]int32, len(rows))
 	for i := range at {

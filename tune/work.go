@@ -23,14 +23,14 @@ var (
 	errPanic = errors.New("a trial panicked")
 )
 
-// work is a search to be carried out.
+// work runs a search.
 type work struct {
 	config Config
 	costs  []accountant.Bound // of one trial of each candidate
 	table  func() string      // what other numbers of trials cost, computed once
 }
 
-// outcome is what a trial comes to. Outcomes are ordered: a failure ranks below every score.
+// outcome is the result of a trial. Outcomes are ordered: a failure ranks below every score.
 type outcome struct {
 	candidate int
 	score     float64
@@ -39,7 +39,7 @@ type outcome struct {
 	err       error
 }
 
-// beats says whether the outcome ranks above one that came before it; of equals the first is best.
+// beats reports whether the outcome ranks above an earlier one; of equals the first is best.
 func (o *outcome) beats(best *outcome) bool {
 	switch {
 	case best == nil:
@@ -50,12 +50,12 @@ func (o *outcome) beats(best *outcome) bool {
 	return best.err != nil || o.score > best.score
 }
 
-// Fit carries the search out.
+// Fit runs the search.
 //
 // Guarantee: the number of trials and their candidates come from the grant of the whole search,
-// which covers one draw of them. Every trial reads the records by way of a ledger that allows one
-// trial of the candidate and no more, so its divergence is that of the event within the selection.
-// Only best leaves.
+// which covers one draw of them. Every trial reads the records with a ledger that permits exactly
+// one trial of the candidate, so its divergence is that of the event within the selection. Only
+// best is released.
 func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	if f := r.Saved(); f != nil {
 		return w.saved(f, r)
@@ -90,8 +90,8 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	return m, nil
 }
 
-// note states the classes of the winner's noise. Those of the others are not told; on a device that
-// does not promise what exact sums rest on, any of them may have been real.
+// note states the classes of the winner's noise. Those of the others are not revealed; on a device
+// without the guarantees that exact sums need, any of them may have been real.
 func (w *work) note(a *mechanism.Allowance, best *outcome, be device.Backend) {
 	for _, class := range best.classes {
 		a.Note(class)
@@ -102,8 +102,8 @@ func (w *work) note(a *mechanism.Allowance, best *outcome, be device.Backend) {
 	}
 }
 
-// search carries the trials out, one after the other, and keeps the best. Of a steady search those
-// beyond the number drawn are dropped.
+// search runs the trials one after the other and keeps the best. A steady search drops those beyond
+// the number drawn.
 func (w *work) search(ctx context.Context, r *synth.Run, trials []int) (best *outcome, err error) {
 	drawn := len(trials)
 	if w.config.Trials.Steady {
@@ -129,7 +129,7 @@ func (w *work) search(ctx context.Context, r *synth.Run, trials []int) (best *ou
 	return best, nil
 }
 
-// trial carries one candidate out and scores it.
+// trial runs one candidate and scores it.
 func (w *work) trial(ctx context.Context, r *synth.Run, candidate int) (o *outcome) {
 	o = &outcome{candidate: candidate, score: math.Inf(-1)}
 	defer func() {
@@ -164,18 +164,19 @@ func (w *work) trial(ctx context.Context, r *synth.Run, candidate int) (o *outco
 // scoreLine is the score's line on a trial's ledger.
 const scoreLine = "score"
 
-// ledger is that of one trial. It stays here and is forgotten with it.
+// ledger returns the ledger of one trial. It never leaves this function's caller and ends with the
+// trial.
 func (w *work) ledger(candidate int, of *accountant.Ledger) *accountant.Ledger {
 	b := w.config.Budget
-	b.Epsilon = w.costs[candidate].Upper*1.05 + 1e-9 // only below is the limit, exactly; this is none
+	b.Epsilon = w.costs[candidate].Upper*1.05 + 1e-9 // only is the exact limit; this is none
 	return accountant.NewLedger(b, accountant.WithUnit(of.Unit()),
 		accountant.WithPolicy(w.only(candidate)))
 }
 
 var errBeyond = errors.New("tune: a trial reserves what its plan does not state")
 
-// only allows what was priced of a trial: the stages of its plan and one score. It is asked about
-// one line after the other, under the ledger's lock.
+// only permits exactly what was priced for a trial: the stages of its plan and one score. It is
+// called for one line after the other, under the ledger's lock.
 func (w *work) only(candidate int) accountant.Policy {
 	type line struct {
 		purpose string
@@ -199,7 +200,7 @@ func (w *work) only(candidate int) accountant.Policy {
 	}
 }
 
-// saved is what a complete search found, from its checkpoint.
+// saved returns the result of a complete search from its checkpoint.
 func (w *work) saved(f *synth.File, r *synth.Run) (synth.Model, error) {
 	m, err := readModel(f, synth.Loading{Backend: r.Backend}, w.config.Systems)
 	if err != nil {

@@ -27,12 +27,12 @@ func newAudit(a *app) *cobra.Command {
 		Use:     "audit PLAN",
 		GroupID: "trust",
 		Short:   "Test a plan's claim on made-up data",
-		Long: "Audit carries a plan out on made-up records, the canaries, each of which is there with " +
-			"probability\none half, and guesses from the synthetic records which were. How often it " +
-			"guesses right proves a\nlower bound of ε (Steinke, Nasr and Jagielski 2023). A bound above " +
-			"the plan's ε contradicts the\nclaim" + fmt.Sprintf(
+		Long: "Audit runs a plan on made-up records, the canaries. Each canary is included with " +
+			"probability\none half, and the audit guesses from the synthetic records which ones were " +
+			"included. The number of\nright guesses proves a lower bound on ε (Steinke, Nasr and " +
+			"Jagielski 2023). A bound above the plan's\nε contradicts the claim" + fmt.Sprintf(
 			" and ends with exit code %d; a bound below it proves nothing.\n\n", exitRefuted) +
-			"No real record is read and no ledger is needed.",
+			"The audit reads no real record and needs no ledger.",
 		Example:           "  privgen audit plan.json --canaries 500",
 		Args:              arguments("PLAN"),
 		ValidArgsFunction: files("json"),
@@ -42,9 +42,9 @@ func newAudit(a *app) *cobra.Command {
 	}
 	f := c.Flags()
 	f.IntVar(&j.canaries, "canaries", 300, "`number` of made-up records")
-	f.IntVar(&j.samples, "samples", 5000, "`number` of synthetic records that are looked at")
+	f.IntVar(&j.samples, "samples", 5000, "`number` of synthetic records to draw and examine")
 	f.Float64Var(&j.falseAlarm, "false-alarm", 0.01, "`probability` that the bound is wrong")
-	f.Uint64Var(&j.seed, "seed", 1, "of the made-up records; the noise has no seed")
+	f.Uint64Var(&j.seed, "seed", 1, "seed of the made-up records, a `number`; the noise has no seed")
 	return c
 }
 
@@ -64,18 +64,18 @@ type auditResult struct {
 func (j *auditJob) run(ctx context.Context, path string) error {
 	switch {
 	case j.canaries < 10:
-		return usagef("--canaries: %d: want at least 10", j.canaries)
+		return usagef("--canaries: %d: want at least 10 made-up records", j.canaries)
 	case j.samples < 100:
-		return usagef("--samples: %d: want at least 100", j.samples)
+		return usagef("--samples: %d: want at least 100 synthetic records", j.samples)
 	case !(j.falseAlarm > 0 && j.falseAlarm < 1):
-		return usagef("--false-alarm: %g: want a probability", j.falseAlarm)
+		return usagef("--false-alarm: %g: want a probability between 0 and 1", j.falseAlarm)
 	}
 	p, err := openPlan(path)
 	if err != nil {
 		return err
 	}
 	if p.Budget().Relation != accountant.AddOrRemoveOne {
-		return inputf("%s: this audit plants and removes records: want a plan under %v, not %v", path,
+		return inputf("%s: the audit adds and removes records: want a plan under the relation %v, not %v", path,
 			accountant.AddOrRemoveOne, p.Budget().Relation)
 	}
 	r, err := j.audit(ctx, p, p.Total().Upper)
@@ -140,10 +140,10 @@ func (j *auditJob) audit(ctx context.Context, p privgen.Plan, claimed float64) (
 		Refuted: a.Epsilon > claimed}, nil
 }
 
-// auditor is what an audit reports its failures to: here, to its caller.
+// auditor collects the failures of an audit and returns them to its caller.
 type auditor struct{ testing.TB }
 
-// stopped ends an audit.
+// stopped is the panic value that ends an audit.
 type stopped struct{ error }
 
 func (auditor) Helper() {}

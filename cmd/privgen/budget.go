@@ -6,16 +6,16 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// budgetFlags let the command line say what may be spent.
+// budgetFlags adds the flags of a privacy budget.
 func budgetFlags(f *pflag.FlagSet, b *accountant.Budget, epsilon, delta float64) {
 	f.Float64Var(&b.Epsilon, "epsilon", epsilon, "privacy budget ε, a `number`")
 	f.Float64Var(&b.Delta, "delta", delta,
-		"privacy budget δ, a `number` far below one part in the number of records")
+		"privacy budget δ, a `number` far below 1 ÷ the number of records")
 	f.TextVar(&b.Relation, "relation", accountant.AddOrRemoveOne,
 		"neighbouring `relation`: add_or_remove_one or replace_one")
 }
 
-// checkBudget names flags where the accountant names fields.
+// checkBudget checks the budget. Its errors name flags, where the accountant's name fields.
 func checkBudget(b accountant.Budget) error {
 	if err := b.Validate(); err != nil {
 		return usagef("--epsilon %g --delta %g: %w", b.Epsilon, b.Delta, err)

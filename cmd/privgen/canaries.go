@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// madeUp draws records uniformly from what the schema allows.
+// madeUp draws records uniformly from all records that the schema allows.
 func madeUp(s records.Schema, n int, rng *rand.Rand) (records.Data, error) {
 	var labels []int32
 	if s.Classes() > 0 {
@@ -45,8 +45,8 @@ func madeUp(s records.Schema, n int, rng *rand.Rand) (records.Data, error) {
 	return nonNil(records.FromFlat(s, flat, labels...))
 }
 
-// train carries a plan out on the planted canaries and scores all of them by how much the synthetic
-// records resemble them.
+// train runs a plan on the included canaries and scores every canary by how much the synthetic
+// records resemble it.
 func (j *auditJob) train(ctx context.Context, p privgen.Plan, canaries records.Data, planted []bool,
 	rng *rand.Rand, m meter) ([]float64, error) {
 	var rows []int32
@@ -72,7 +72,7 @@ func (j *auditJob) train(ctx context.Context, p privgen.Plan, canaries records.D
 	return resemblance(scale.all(encoded(canaries)), scale.all(encoded(synthetic))), nil
 }
 
-// take are the given rows.
+// take returns the given rows.
 func take(d records.Data, rows []int32) records.Data {
 	switch d := d.(type) {
 	case *records.Frame:
@@ -83,7 +83,7 @@ func take(d records.Data, rows []int32) records.Data {
 	return d.(*records.SetTable).Take(rows)
 }
 
-// encoded are records as vectors, their class one-hot at the end where there is one.
+// encoded returns records as vectors, with the class, if there is one, appended one-hot.
 func encoded(d records.Data) [][]float32 {
 	s := d.Schema()
 	out := make([][]float32, d.Len())
@@ -106,7 +106,7 @@ func encoded(d records.Data) [][]float32 {
 	return out
 }
 
-// scale moves coordinates to mean 0 and deviation 1 among made-up records.
+// scale gives every coordinate mean 0 and standard deviation 1 over the made-up records.
 type scale struct{ mean, deviation []float64 }
 
 func scaleOf(rows [][]float32) scale {
@@ -138,8 +138,8 @@ func (s scale) all(rows [][]float32) [][]float32 {
 	return rows
 }
 
-// resemblance is, for each canary, the mean square of its inner products with synthetic records:
-// what pairs of coordinates they share, which is what most systems learn.
+// resemblance is, for each canary, the mean square of its inner products with the synthetic
+// records. It measures the pairs of coordinates that they share, since most systems learn pairs.
 func resemblance(canaries, synthetic [][]float32) []float64 {
 	scores := make([]float64, len(canaries))
 	for i, c := range canaries {
@@ -151,7 +151,7 @@ func resemblance(canaries, synthetic [][]float32) []float64 {
 			scores[i] += k * k / float64(len(synthetic))
 		}
 	}
-	for i, c := range canaries { // what is expected of records that have nothing to do with c
+	for i, c := range canaries { // the expected value for records that are independent of c
 		for _, v := range c {
 			scores[i] -= float64(v) * float64(v)
 		}

@@ -33,12 +33,12 @@ func newCompare(a *app) *cobra.Command {
 		Use:     "compare RECORDS PLAN...",
 		GroupID: "work",
 		Short:   "Fit several plans on one ledger and report on them side by side",
-		Long: "Compare fits every plan to the same private records on one ledger, which must have room " +
-			"for all\nof them together: nothing is spent unless it has. It writes a generator, a " +
-			"checkpoint and a report\nfor each plan into a folder, and a page and JSON that set them side " +
-			"by side with held-out real\nrecords, a majority and independent columns. After an " +
-			"interruption the same command goes on.\n\nThe reports are not private. To choose a system " +
-			"by them is a release of its own, which no ε covers.",
+		Long: "Compare fits every plan to the same private records on one ledger. Nothing is spent " +
+			"unless the\nledger has room for all plans together. Compare writes a generator, a checkpoint " +
+			"and a report for\neach plan into a folder, and a page and a JSON file that compare them with " +
+			"held-out real records,\nwith the most frequent class and with independent columns. After an " +
+			"interruption, run the same\ncommand again to continue.\n\nThe reports are not private. " +
+			"Choosing a system by them is a further release, which no ε covers.",
 		Example: "  privgen ledger create people --epsilon 2\n" +
 			"  privgen compare people.csv merf.json gan.json --ledger people --holdout others.csv -o out",
 		Args:              cobra.MinimumNArgs(2),
@@ -49,15 +49,15 @@ func newCompare(a *app) *cobra.Command {
 	}
 	f := c.Flags()
 	j.where.flags(c)
-	f.MarkHidden("new-ledger") // the budget of one plan would not do
+	f.MarkHidden("new-ledger") // a ledger with the budget of one plan is too small
 	j.in.flags(f)
 	f.StringVar(&j.holdout, "holdout", "", "`file` of real records that no generator has seen")
 	f.IntVar(&j.settings.Rows, "rows", 0, "`number` of records of each kind to compare; 0 for 50,000")
 	f.IntVar(&j.settings.Train, "train", 0,
 		"`number` of records of each kind to train classifiers on; 0 for 10,000")
-	f.Uint64Var(&j.settings.Seed, "seed", 0, "of draws of records and groups")
+	f.Uint64Var(&j.settings.Seed, "seed", 0, "seed of the draws of records and groups, a `number`")
 	f.IntVar(&j.workers, "workers", 0, "processor `cores` to use; 0 for all")
-	f.StringVarP(&j.out, "out", "o", "", "`folder` for what is written")
+	f.StringVarP(&j.out, "out", "o", "", "`folder` to write the results to")
 	c.MarkFlagRequired("out")
 	return c
 }
@@ -74,12 +74,12 @@ type entrant struct {
 type comparison struct {
 	Caveat    string               `json:"caveat"`
 	Ledger    string               `json:"ledger"`
-	Guarantee accountant.Guarantee `json:"guarantee"` // of all generators together
+	Guarantee accountant.Guarantee `json:"guarantee"` // the guarantee of all generators together
 	Systems   []compared           `json:"systems"`
-	// by the names of figures; of held-out real records, or of classifiers trained on real ones
+	// figures by name, of held-out real records or of classifiers trained on real ones
 	HeldOut  map[string]report.Number `json:"held_out"`
 	Majority report.Number            `json:"majority_accuracy"`
-	// accuracy of a classifier trained on real records whose columns were shuffled apart
+	// accuracy of a classifier trained on real records after each column was shuffled by itself
 	Independent report.Number `json:"independent_columns_accuracy"`
 }
 
@@ -129,7 +129,7 @@ func (j *compareJob) run(ctx context.Context, path string, plans []string) error
 	return j.finish(ledger, list)
 }
 
-// entrants are the plans, named by their files.
+// entrants reads the plans. Each plan has the name of its file.
 func entrants(files []string) (list []entrant, err error) {
 	seen := map[string]bool{}
 	for _, file := range files {
@@ -138,13 +138,13 @@ func entrants(files []string) (list []entrant, err error) {
 			return nil, err
 		}
 		if seen[e.name] {
-			return nil, usagef("%s: another plan is called %q too: want file names that differ", file,
+			return nil, usagef("%s: two plans have the name %q: want different file names", file,
 				e.name)
 		}
 		seen[e.name] = true
 		s, first := e.plan.Schema(), list0(list, e).plan.Schema()
 		if !s.Equal(first) || s.RowsPerPerson() != first.RowsPerPerson() {
-			return nil, inputf("%s: its schema, or its number of rows a person, is not that of %s", file,
+			return nil, inputf("%s: its schema or its number of rows per person differs from that of %s", file,
 				files[0])
 		}
 		list = append(list, e)
@@ -161,7 +161,7 @@ func list0(list []entrant, e entrant) entrant {
 
 func (j *compareJob) path(name string) string { return filepath.Join(j.out, name) }
 
-// fit makes all generators, if the ledger has room for all that are not reserved yet.
+// fit makes all generators if the ledger has room for those that are not reserved yet.
 func (j *compareJob) fit(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	list []entrant) error {
 	var stages []synth.Stage

@@ -15,7 +15,7 @@ import (
 //go:embed compare.html.tmpl
 var comparePage string
 
-// rows are the figures as a table: a line for each figure, a column for each system.
+// rows returns the figures as a table with a line for each figure and a column for each system.
 func (c comparison) rows() [][]string {
 	head := []string{""}
 	for _, s := range c.Systems {
@@ -46,10 +46,10 @@ func (c comparison) text() string {
 	var b strings.Builder
 	table(&b, c.rows())
 	if !c.Majority.IsNone() {
-		fmt.Fprintf(&b, "accuracy of the majority %s, of independent columns %s\n", digits(c.Majority),
+		fmt.Fprintf(&b, "accuracy of the most frequent class %s, of independent columns %s\n", digits(c.Majority),
 			digits(c.Independent))
 	}
-	fmt.Fprintf(&b, "all on the ledger %q: ε ≤ %.4g at δ = %g together\n\n%s", c.Ledger,
+	fmt.Fprintf(&b, "everything on the ledger %q: ε ≤ %.4g at δ = %g\n\n%s", c.Ledger,
 		c.Guarantee.Epsilon, c.Guarantee.Delta, c.Caveat)
 	return b.String()
 }
@@ -60,7 +60,7 @@ func (c comparison) writeJSON(w io.Writer) error {
 	return e.Encode(c)
 }
 
-// writeHTML writes a page without scripts, with links to the reports beside it.
+// writeHTML writes a page without scripts, with links to the reports in the same folder.
 func (c comparison) writeHTML(w io.Writer) error {
 	page, err := template.New("compare").Funcs(template.FuncMap{
 		"base": filepath.Base, "digits": digits, "none": report.Number.IsNone,

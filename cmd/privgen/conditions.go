@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// parseConditions reads conditions such as sex=Female and age>=30, or item=7 of sets.
+// parseConditions reads conditions such as sex=Female and age>=30, or item=7 for sets.
 func parseConditions(texts []string, s records.Schema) (out []records.Constraint, err error) {
 	for _, text := range texts {
 		c, good := parseCondition(text, s)

@@ -6,6 +6,6 @@
 //	privgen sample people.gen -n 30000 -o synthetic.csv
 //	privgen report people.gen people.csv --holdout others.csv -o report.html
 //
-// Everything that costs privacy is reserved on a ledger that outlives the process; everything that
-// is printed about records themselves says that it is not private. docs/command.md is the manual.
+// Every private release is reserved on a ledger that outlives the process. Output computed from the
+// records without noise says that it is not private. docs/command.md is the manual.
 package main

@@ -29,11 +29,12 @@ func newDraft(a *app) *cobra.Command {
 		Use:     "draft RECORDS",
 		GroupID: "work",
 		Short:   "Draft a schema: the columns of a table, their bounds and their levels",
-		Long: "Draft writes a schema for a person to review: it is public, and everything that is " +
-			"learnt about\nrecords is clamped into it.\n\n" +
-			"With --public, bounds and levels are copied from RECORDS, which must be public: rows made " +
-			"by\nhand, or published before. With --candidates, RECORDS are private; the candidates are a " +
-			"schema\nas wide as it has to be, which is narrowed at a price that the ledger pays.",
+		Long: "Draft writes a schema for a person to review. A schema is public, and every record is " +
+			"clamped\ninto its bounds and levels before anything is learnt.\n\n" +
+			"With --public, bounds and levels are copied from RECORDS, which must be public: rows " +
+			"written by\nhand, or already published. With --candidates, RECORDS are private: the " +
+			"candidates are a schema\nwide enough for all possible values, and a private release, paid " +
+			"for on the ledger, narrows it.",
 		Example: "  privgen draft sample.csv --public --label income -o schema.json\n" +
 			"  privgen draft people.csv --candidates wide.json --epsilon 0.1 --ledger people \\\n" +
 			"    -o schema.json",
@@ -44,12 +45,14 @@ func newDraft(a *app) *cobra.Command {
 		}),
 	}
 	f := c.Flags()
-	f.BoolVar(&j.isPublic, "public", false, "the records are public: copy bounds and levels from them")
-	f.StringVar(&j.public.Label, "label", "", "public: `column` of the class")
-	f.StringVar(&j.public.Target, "target", "", "public: `column` of a number to be predicted")
-	f.StringSliceVar(&j.public.Skip, "skip", nil, "public: `columns` to leave out, such as identifiers")
-	f.IntVar(&j.public.MaxLevels, "max-levels", 100, "public: most `levels` of a column of texts")
-	f.StringVar(&j.candidates, "candidates", "", "private: schema `file` to be narrowed")
+	f.BoolVar(&j.isPublic, "public", false, "copy bounds and levels from the records, which are public")
+	f.StringVar(&j.public.Label, "label", "", "with --public: `column` of the class")
+	f.StringVar(&j.public.Target, "target", "", "with --public: `column` of a number to be predicted")
+	f.StringSliceVar(&j.public.Skip, "skip", nil,
+		"with --public: `columns` to leave out, such as identifiers")
+	f.IntVar(&j.public.MaxLevels, "max-levels", 100,
+		"with --public: largest `number` of levels of a column of texts")
+	f.StringVar(&j.candidates, "candidates", "", "schema `file` to be narrowed by private records")
 	budgetFlags(f, &j.budget, 0.1, 1e-6)
 	j.where.flags(c)
 	j.in.flags(f)
@@ -77,7 +80,7 @@ type draftResult struct {
 	Classes int    `json:"classes"`
 	Priced  bool   `json:"priced"`
 	Ledger  string `json:"ledger,omitempty"`
-	// of everything on the ledger; nil for a public draft
+	// the guarantee of everything on the ledger; nil for a public draft
 	Guarantee *accountant.Guarantee `json:"guarantee,omitempty"`
 }
 
@@ -85,7 +88,7 @@ func (j *draftJob) fromPublic(path string) error {
 	if format, err := j.in.of(path, records.Schema{}); err != nil {
 		return err
 	} else if format != "csv" {
-		return usagef("--public reads CSV files, not %s", format)
+		return usagef("--public: want a CSV file, not %s", format)
 	}
 	layout, err := j.in.csv()
 	if err != nil {
@@ -140,7 +143,7 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 		Guarantee: &d.Guarantee})
 }
 
-// finish writes the schema and says so.
+// finish writes the schema and prints the result.
 func (j *draftJob) finish(s records.Schema, r draftResult) error {
 	err := j.save(j.out, func(w io.Writer) error { return records.WriteSchema(w, s) })
 	if err != nil || j.out == stdio {
@@ -157,7 +160,7 @@ func (j *draftJob) finish(s records.Schema, r draftResult) error {
 	})
 }
 
-// openSchema reads a schema file; a file that is none says so.
+// openSchema reads a schema file. It fails if the file holds no schema.
 func openSchema(path string) (records.Schema, error) {
 	s, err := records.OpenSchema(path)
 	if err != nil {

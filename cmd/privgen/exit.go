@@ -19,7 +19,7 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// The exit codes. docs/command.md lists them, and so does the help of the command.
+// The exit codes. docs/command.md and the help of the command list them.
 const (
 	exitOK        = 0
 	exitInternal  = 1
@@ -43,14 +43,14 @@ var exitCodes = []struct {
 	{exitOK, "done"},
 	{exitInternal, "an error that is none of the following"},
 	{exitUsage, "the command line is wrong"},
-	{exitInput, "a file does not hold what it should: data, schema, plan, generator"},
-	{exitBudget, "the privacy budget does not allow it; nothing was spent"},
-	{exitIO, "a file or the disk: missing, not permitted, full"},
+	{exitInput, "a file of data, a schema, a plan or a generator has the wrong content"},
+	{exitBudget, "the privacy budget is too small; nothing was spent"},
+	{exitIO, "a file is missing or not permitted, or the disk is full"},
 	{exitTaken, "another process uses the same checkpoint"},
-	{exitLedger, "the ledger is damaged, older than it was, or another one"},
-	{exitNoise, "under this budget noise leaves nothing to learn"},
+	{exitLedger, "the ledger is damaged, restored from an older copy, or another one"},
+	{exitNoise, "with this budget the noise leaves nothing to learn"},
 	{exitRefuted, "the audit contradicts what the plan claims"},
-	{exitCancelled, "interrupted or terminated; the same command goes on"},
+	{exitCancelled, "interrupted or terminated; run the same command to continue"},
 	{exitPipe, "the reader of standard output closed it"},
 }
 
@@ -61,7 +61,7 @@ func (u usage) Unwrap() error { return u.error }
 
 func usagef(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }
 
-// badInput is a file of the wrong content, where no other package has an error for it.
+// badInput is a file with the wrong content, if no other package has an error for it.
 type badInput struct{ error }
 
 func (b badInput) Unwrap() error { return b.error }
@@ -71,7 +71,7 @@ func inputf(format string, args ...any) error { return badInput{fmt.Errorf(forma
 // errRefuted is returned by an audit that contradicts a claim.
 var errRefuted = errors.New("the audit contradicts the plan's claim")
 
-// exitCode says what kind of error it is. The first kind that fits counts.
+// exitCode returns the code of the first kind that matches the error.
 func exitCode(err error) int {
 	for _, kind := range []struct {
 		code int
@@ -146,8 +146,8 @@ func (a *app) complain(command string, code int, err error) {
 	fmt.Fprintf(a.stderr, "%s: %s\n", command, text)
 }
 
-// oneLine is an error's text without line breaks, which joined errors have, and without bytes that
-// move a terminal's cursor.
+// oneLine returns an error's text on one line, without control characters. Joined errors have line
+// breaks, and control characters could move a terminal's cursor.
 func oneLine(err error) string {
 	text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
 	return strings.Map(func(r rune) rune {

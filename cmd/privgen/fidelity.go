@@ -29,9 +29,10 @@ func newFidelity(a *app) *cobra.Command {
 		Use:     "fidelity GENERATOR RECORDS",
 		GroupID: "work",
 		Short:   "Release figures of quality with noise, paid for on the ledger",
-		Long: "Fidelity releases how far each column of the synthetic records is off, and how often " +
-			"classifiers\nthat learnt from them are right about the real ones, with noise and at a price. " +
-			"Its figures may\nbe published: see privgen report --publish. Each run is a release of its own.",
+		Long: "Fidelity releases figures of quality with noise: the error of each column of the " +
+			"synthetic\nrecords, and the accuracy on real records of classifiers trained on synthetic " +
+			"ones. The ledger\npays for the release. The figures may be published: see privgen report " +
+			"--publish. Each run is a\nfurther release.",
 		Example: "  privgen fidelity people.gen people.csv --ledger people --epsilon 0.2 -o figures.json",
 		Args:    arguments("GENERATOR", "RECORDS"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
@@ -43,7 +44,7 @@ func newFidelity(a *app) *cobra.Command {
 	j.where.flags(c)
 	j.in.flags(f)
 	f.IntVarP(&j.n, "n", "n", 10000, "`number` of synthetic records to judge")
-	f.Uint64Var(&j.seed, "seed", 1, "of the synthetic records; the noise has no seed")
+	f.Uint64Var(&j.seed, "seed", 1, "seed of the synthetic records, a `number`; the noise has no seed")
 	f.StringVarP(&j.out, "out", "o", "", "`file` for the figures")
 	c.MarkFlagRequired("out")
 	return c
@@ -61,7 +62,7 @@ func (j *fidelityJob) check() error {
 	case j.n < 100:
 		return usagef("-n: %d: want at least 100 records", j.n)
 	case j.out == stdio:
-		return usagef("--out: want a file: the figures are paid for, and a pipe can break")
+		return usagef("--out: want a file: the figures are paid for, and a broken pipe would lose them")
 	case exists(j.out):
 		return usagef("--out: %s exists: want another name", j.out)
 	}
@@ -112,8 +113,8 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 		return err
 	}
 	return j.result(fidelityResult{j.out, j.where.ledger, out}, func() string {
-		return fmt.Sprintf("%s: released at ε ≤ %.4g, δ = %g for everything on the ledger %q\n"+
-			"columns: %.3f of 1 alike in the mean, where noise alone makes %.3f less", j.out,
+		return fmt.Sprintf("%s: released; ε ≤ %.4g at δ = %g for everything on the ledger %q so far\n"+
+			"columns: mean similarity %.3f of 1; noise alone lowers it by about %.3f", j.out,
 			out.Guarantee.Epsilon, out.Guarantee.Delta, j.where.ledger, out.Mean, out.MeanNoise)
 	})
 }

@@ -29,12 +29,12 @@ func newFit(a *app) *cobra.Command {
 		Use:     "fit PLAN RECORDS",
 		GroupID: "work",
 		Short:   "Learn a generator from private records, paid for on a ledger",
-		Long: "Fit carries out a plan. All of its price is reserved on the ledger before the first noise " +
-			"is\ndrawn, and is never given back.\n\n" +
-			"The run is kept in a checkpoint: after a kill, a crash or an interrupt the same command goes " +
-			"on\nand spends nothing more. The checkpoint of a finished run holds its result: the same " +
-			"command then\nwrites the same generator again. Remove the file, or name another one, for a " +
-			"new fit.",
+		Long: "Fit runs a plan. The whole price is reserved on the ledger before the first noise is " +
+			"drawn,\nand is never refunded.\n\n" +
+			"Fit saves its progress in a checkpoint. After a kill, a crash or an interrupt, the same " +
+			"command\ncontinues the run and spends nothing more. The checkpoint of a finished run holds " +
+			"the result:\nthe same command then writes the same generator again. To start a new fit, " +
+			"remove the checkpoint\nor name another one.",
 		Example: "  privgen fit plan.json people.csv --ledger people --new-ledger -o people.gen\n" +
 			"  zcat people.csv.gz | privgen fit plan.json - --ledger people -o people.gen",
 		Args:              arguments("PLAN", "RECORDS"),
@@ -48,31 +48,31 @@ func newFit(a *app) *cobra.Command {
 	j.in.flags(f)
 	f.StringVarP(&j.out, "out", "o", "", "generator `file` to write")
 	f.StringVar(&j.checkpoint, "checkpoint", "",
-		"`file` that the run is kept in; default the generator's name with .ckpt after it")
+		"`file` to save progress in; by default the generator's name followed by .ckpt")
 	f.BoolVar(&j.noCheckpoint, "no-checkpoint", false,
-		"keep nothing: what an interruption loses is spent")
-	f.BoolVar(&j.force, "force", false, "replace a generator that no checkpoint belongs to")
+		"save no progress: after an interruption the budget is spent and the work is lost")
+	f.BoolVar(&j.force, "force", false, "replace an existing generator that has no checkpoint")
 	f.IntVar(&j.workers, "workers", 0, "processor `cores` to use; 0 for all")
 	c.MarkFlagsMutuallyExclusive("checkpoint", "no-checkpoint")
 	c.MarkFlagRequired("out")
 	return c
 }
 
-// fitResult is what --json prints. It holds nothing that was computed from records without noise.
+// fitResult is what --json prints. Nothing in it was computed from records without noise.
 type fitResult struct {
 	Generator  string `json:"generator_file"`
 	System     string `json:"system"`
 	Checkpoint string `json:"checkpoint_file,omitempty"`
 	Ledger     string `json:"ledger"`
-	// alone, at the ledger's δ
+	// ε of this fit alone, at the ledger's δ
 	PlanEpsilon accountant.Bound `json:"plan_epsilon"`
-	// of everything on the ledger when the generator was made
+	// guarantee of everything on the ledger when the generator was made
 	Guarantee accountant.Guarantee `json:"guarantee"`
 }
 
 func (j *fitJob) check() error {
 	if j.out == stdio {
-		return usagef("--out: want a file: a generator is paid for, and a pipe can break")
+		return usagef("--out: want a file: the generator is paid for, and a broken pipe would lose it")
 	}
 	if j.workers < 0 {
 		return usagef("--workers: %d: want a number of cores, or 0 for all", j.workers)
@@ -119,10 +119,10 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 	return j.finish(p, gen)
 }
 
-// termsOf are those of a ledger for one plan.
+// termsOf returns the terms of a ledger for one plan.
 func termsOf(p privgen.Plan) accountant.Terms { return termsFor(p.Budget(), p.Schema()) }
 
-// termsFor are those of a ledger for records of a schema, or persons.
+// termsFor returns the terms of a ledger for the records, or the persons, of a schema.
 func termsFor(b accountant.Budget, s records.Schema) accountant.Terms {
 	terms := accountant.Terms{Budget: b}
 	if s.RowsPerPerson() > 0 {
@@ -131,13 +131,14 @@ func termsFor(b accountant.Budget, s records.Schema) accountant.Terms {
 	return terms
 }
 
-// writeGenerator writes what is paid for, also where the ledger could not note what it led to.
+// writeGenerator writes the generator, which is paid for, even if the ledger could not record its
+// hash.
 func writeGenerator(gen *privgen.Generator, path string, late error) error {
 	if err := gen.SaveFile(path); err != nil {
 		return err
 	}
 	if late != nil {
-		return fmt.Errorf("%s is written and paid for, but the ledger does not name it: %w", path, late)
+		return fmt.Errorf("%s is written and paid for, but its hash could not be recorded on the ledger: %w", path, late)
 	}
 	return nil
 }
@@ -158,11 +159,11 @@ func (j *fitJob) finish(p privgen.Plan, gen *privgen.Generator) error {
 	r := fitResult{Generator: j.out, System: gen.System(), Checkpoint: j.checkpoint,
 		Ledger: j.where.ledger, PlanEpsilon: p.Total(), Guarantee: g}
 	return j.result(r, func() string {
-		text := fmt.Sprintf("%s: a generator of %v, made by %s\n"+
+		text := fmt.Sprintf("%s: a generator of %v by the system %s\n"+
 			"guarantee: ε ≤ %.4g at δ = %g (%s), for everything on the ledger %q so far",
 			r.Generator, gen.Schema(), r.System, g.Epsilon, g.Delta, g.Relation, r.Ledger)
 		if r.Checkpoint != "" {
-			text += fmt.Sprintf("\ncheckpoint: %s: with it, the same command spends nothing more",
+			text += fmt.Sprintf("\ncheckpoint: %s: while it exists, the same command spends nothing more",
 				r.Checkpoint)
 		}
 		return text

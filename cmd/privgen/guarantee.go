@@ -16,16 +16,17 @@ func newGuarantee(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "guarantee GENERATOR",
 		GroupID: "trust",
-		Short:   "Say what is promised about the records behind a generator",
-		Long: "Guarantee prints the promise that a generator carries: ε, δ, the neighbouring relation, " +
-			"every\nprivate release that led to it, and what the promise does not cover. --markdown makes " +
-			"a model card\nof it. It reads released state only, and may be published.",
+		Short:   "Print the privacy guarantee of a generator",
+		Long: "Guarantee prints the guarantee that a generator carries: ε, δ, the neighbouring " +
+			"relation, every\nprivate release that led to it, and what the guarantee does not cover. " +
+			"--markdown prints a model\ncard. The output is computed from released state alone and may " +
+			"be published.",
 		Example:           "  privgen guarantee people.gen\n  privgen guarantee people.gen --markdown >CARD.md",
 		Args:              arguments("GENERATOR"),
 		ValidArgsFunction: files("gen"),
 		RunE: a.action(func(_ *cobra.Command, args []string) error {
 			if markdown && a.asJSON {
-				return usagef("--markdown and --json: want one of them")
+				return usagef("--markdown and --json: want only one of them")
 			}
 			g, err := openGenerator(args[0])
 			if err != nil {
@@ -58,7 +59,7 @@ func modelCard(gen *privgen.Generator) string {
 		b.WriteString(wrapParagraph(fmt.Sprintf(format, args...)) + "\n")
 	}
 	p("# Synthetic records: %v\n", s)
-	p("Made by `%s`, which learnt from sensitive records under differential privacy.\n", gen.System())
+	p("Made by the system `%s`, which learnt from sensitive records under differential privacy.\n", gen.System())
 	p("## Privacy\n")
 	if g.NotPrivate != "" {
 		p("**There is no guarantee: %s.**\n", g.NotPrivate)
@@ -98,7 +99,7 @@ func modelCard(gen *privgen.Generator) string {
 	return b.String()
 }
 
-// wrapParagraph wraps what is neither a table nor a heading.
+// wrapParagraph wraps a paragraph. Tables and headings stay as they are.
 func wrapParagraph(text string) string {
 	if strings.HasPrefix(text, "|") || strings.HasPrefix(text, "#") {
 		return text
@@ -115,5 +116,5 @@ func wrapParagraph(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// cell is a text in a table of Markdown.
+// cell returns a text with the characters escaped that would end a cell of a Markdown table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

@@ -21,7 +21,7 @@ import (
 // stdio is the name of standard input and output.
 const stdio = "-"
 
-// layout says how a file of records is laid out.
+// layout describes the format of a file of records.
 type layout struct {
 	format      string
 	comma       string
@@ -39,22 +39,22 @@ var inputFormats = []string{"auto", "csv", "jsonl", "parquet", "npz", "npy", "id
 
 func (l *layout) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.format, "format", "auto",
-		"`format` of the records: "+listed(inputFormats[1:], "or")+"; auto goes by the file's name")
-	f.StringVar(&l.comma, "comma", ",", "CSV: `character` between fields; tab for a tabulator")
+		"`format` of the records: "+listed(inputFormats[1:], "or")+"; auto decides by the file's name")
+	f.StringVar(&l.comma, "comma", ",", "CSV: `character` between fields; the word tab for a tab character")
 	f.StringVar(&l.comment, "comment", "", "CSV: skip lines that begin with this `character`")
-	f.BoolVar(&l.noHeader, "no-header", false, "CSV: the first line is a record, not names")
+	f.BoolVar(&l.noHeader, "no-header", false, "CSV: the first line is a record, not a header")
 	f.StringSliceVar(&l.names, "names", nil,
-		"CSV: `names` of the file's columns, with commas between them, instead of a header's")
+		"CSV: `names` of the file's columns, separated by commas, if the file has no header")
 	f.StringSliceVar(&l.missing, "missing", nil,
-		"CSV: `texts` that stand for a missing value; by default the empty text and ?")
+		"CSV: `texts` that mean a missing value; by default the empty text and ?")
 	f.BoolVar(&l.firstRecord, "first-record", false,
-		"CSV: never take the first line for a forgotten header")
+		"CSV: accept a first line that looks like a header as a record")
 	f.StringVar(&l.person, "person", "",
-		"CSV: `column` that names the person of a row, where the plan counts persons")
+		"CSV: `column` that names the person of a row, if the plan protects persons")
 	f.StringVar(&l.labels, "labels", "", "idx: `file` of the classes")
 }
 
-// csv is the layout of a CSV file. names may tell the columns where the file has a header as well.
+// csv returns the options of a CSV reader.
 func (l *layout) csv() (records.CSV, error) {
 	c := records.CSV{Header: !l.noHeader && l.names == nil, Names: l.names, FirstRecord: l.firstRecord}
 	if l.missing != nil {
@@ -81,7 +81,7 @@ func character(flag, text string) (rune, error) {
 	return r, nil
 }
 
-// of is the format of the named file.
+// of returns the format of the named file.
 func (l *layout) of(path string, s records.Schema) (string, error) {
 	if l.format != "auto" {
 		return l.format, oneOf("format", l.format, inputFormats...)
@@ -101,7 +101,7 @@ func (l *layout) of(path string, s records.Schema) (string, error) {
 	case path == stdio:
 		return "csv", nil
 	}
-	return "", usagef("--format: the name %q does not tell it: want %s", path,
+	return "", usagef("--format: the file name %q does not determine the format: want %s", path,
 		listed(inputFormats[1:], "or"))
 }
 
@@ -124,19 +124,19 @@ func (a *app) read(path string, l layout, s records.Schema) (records.Data, error
 	return d, nil
 }
 
-// checkPerson wants the column of the persons where, and only where, persons are counted.
+// checkPerson fails if the plan protects persons and the column of the persons is not given.
 func (l layout) checkPerson(format string, s records.Schema) error {
 	switch rows := s.RowsPerPerson(); {
 	case rows > 0 && format != "csv":
-		return usagef("the plan counts persons of up to %d rows each: want CSV, not %s", rows, format)
+		return usagef("the plan protects persons of up to %d rows each: want CSV, not %s", rows, format)
 	case rows > 0 && l.person == "":
-		return usagef("--person: want the column that names the person of a row: the plan counts "+
+		return usagef("--person: want the column that names the person of a row: the plan protects "+
 			"persons of up to %d rows each", rows)
 	}
 	return nil
 }
 
-// located says which file an error is about, unless the error does.
+// located adds the file's name to an error that does not have it.
 func located(path string, err error) error {
 	if path == stdio {
 		path = "standard input"
@@ -147,7 +147,7 @@ func located(path string, err error) error {
 	return badInput{fmt.Errorf("%s: %w", path, err)}
 }
 
-// fits refuses formats that cannot hold the schema's records.
+// fits returns an error for a format that cannot hold the schema's records.
 func fits(format string, s records.Schema) error {
 	table := s.Kind() == records.MixedTable
 	good := false
@@ -162,7 +162,7 @@ func fits(format string, s records.Schema) error {
 		good = s.Sparse()
 	}
 	if !good {
-		return inputf("the format %s does not hold records of the schema: %v", format, s)
+		return inputf("--format: %s cannot hold records of this schema: %v", format, s)
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func readCSV(in io.Reader, l layout, s records.Schema) (records.Data, error) {
 	return nonNil(c.Read(in, s))
 }
 
-// nonNil is data of a concrete type, or nothing where there is an error.
+// nonNil returns nil data if there is an error, not a nil pointer in an interface.
 func nonNil[D records.Data](d D, err error) (records.Data, error) {
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (a *app) open(path string) (io.Reader, func() error, error) {
 	return f, f.Close, nil
 }
 
-// seekable reads what cannot be read from anywhere, such as a pipe, into memory.
+// seekable returns a reader at any offset. It reads pipes, which cannot seek, into memory.
 func seekable(in io.Reader) (io.ReaderAt, int64, error) {
 	if f, ok := in.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -249,7 +249,7 @@ func seekable(in io.Reader) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(all), int64(len(all)), err
 }
 
-// files completes names of files that end so.
+// files completes names of files with these extensions.
 func files(endings ...string) func(*cobra.Command, []string, string) ([]string,
 	cobra.ShellCompDirective) {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -26,9 +26,9 @@ func newLedger(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "ledger",
 		GroupID: "trust",
-		Short:   "Look after privacy budgets",
-		Long: "A ledger holds the budget of one data set and everything that was ever spent of it. All " +
-			"processes\nthat name the same store share it.",
+		Short:   "Create and inspect privacy budgets",
+		Long: "A ledger holds the budget of one data set and everything that was spent from it. All " +
+			"processes\nthat use the same store share its ledgers.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -37,7 +37,7 @@ func newLedger(a *app) *cobra.Command {
 	return c
 }
 
-// on is a subcommand for the ledger of a name, opened for reading.
+// on returns a subcommand that opens the named ledger for reading.
 func (j *ledgerJob) on(use, short, long string,
 	do func(context.Context, string, *accountant.Ledger) error) *cobra.Command {
 	return &cobra.Command{
@@ -94,9 +94,9 @@ type listResult struct {
 
 func (j *ledgerJob) create() *cobra.Command {
 	c := &cobra.Command{
-		Use: "create NAME", Short: "Make a ledger: the budget of one data set, for good",
-		Long: "Create makes a ledger. Its budget is what everything that is ever released about these " +
-			"records\nmay cost together; it cannot be changed.",
+		Use: "create NAME", Short: "Create a ledger with the budget of one data set",
+		Long: "Create makes a ledger. Its budget limits the total price of all releases about these " +
+			"records.\nThe budget cannot be changed.",
 		Example: "  privgen ledger create people --epsilon 3 --delta 1e-6",
 		Args:    arguments("NAME"),
 		RunE: j.action(func(c *cobra.Command, args []string) error {
@@ -124,8 +124,8 @@ func (j *ledgerJob) create() *cobra.Command {
 }
 
 func (j *ledgerJob) show() *cobra.Command {
-	return j.on("show", "Show what was set aside, for what, and what it costs",
-		"Show prints the guarantee of everything that was set aside, line by line.", j.showLedger)
+	return j.on("show", "Show every reservation, its purpose and its price",
+		"Show prints the guarantee of all reservations, line by line.", j.showLedger)
 }
 
 // showResult is what --json prints of show and create.
@@ -148,11 +148,11 @@ func (j *ledgerJob) showLedger(_ context.Context, name string, l *accountant.Led
 }
 
 func (j *ledgerJob) left() *cobra.Command {
-	c := j.on("left", "Say what is left of a budget",
+	c := j.on("left", "Show what is left of a budget",
 		"Left prints the budget, what is spent, and the least noise with which one more Gaussian "+
 			"release\nfits. ε does not simply add up, so that is the honest answer; --plan asks whether a "+
 			"plan fits.\nOthers may spend before you do.", j.leftOf)
-	c.Flags().StringVar(&j.plan, "plan", "", "plan `file`: does it fit?")
+	c.Flags().StringVar(&j.plan, "plan", "", "plan `file`, to report whether it fits")
 	c.MarkFlagFilename("plan", "json")
 	return c
 }
@@ -162,7 +162,7 @@ type leftResult struct {
 	Ledger string            `json:"ledger"`
 	Budget accountant.Budget `json:"budget"`
 	Spent  accountant.Bound  `json:"spent_epsilon"`
-	// the least noise multiplier of one Gaussian release that fits; 0 where none up to 1,000 does
+	// least noise multiplier of one Gaussian release that fits; 0 if none up to 1,000 fits
 	Noise    float64 `json:"gaussian_noise_multiplier"`
 	Plan     string  `json:"plan_file,omitempty"`
 	PlanFits *bool   `json:"plan_fits,omitempty"`
@@ -209,7 +209,7 @@ func (r leftResult) text() string {
 	return b.String()
 }
 
-// affords tells whether an event fits.
+// affords reports whether an event fits.
 func affords(l *accountant.Ledger, e accountant.Event) (bool, error) {
 	err := l.Affords(e)
 	if errors.Is(err, accountant.ErrBudgetExceeded) {
@@ -218,8 +218,8 @@ func affords(l *accountant.Ledger, e accountant.Event) (bool, error) {
 	return err == nil, err
 }
 
-// leastNoise is the least noise multiplier of a Gaussian release that fits, to one part in a
-// thousand on the side that fits.
+// leastNoise returns the least noise multiplier of a Gaussian release that fits, rounded up by at
+// most one part in a thousand.
 func leastNoise(l *accountant.Ledger) (float64, error) {
 	fits := func(sigma float64) (bool, error) {
 		return affords(l, accountant.Gaussian{NoiseMultiplier: sigma})
@@ -263,7 +263,7 @@ type verifyResult struct {
 	Within bool             `json:"within_budget"`
 }
 
-// within reports whether what is set aside is within the budget.
+// within reports whether the reservations are within the budget.
 func (r verifyResult) within() bool { return r.Spent.Upper <= r.Budget }
 
 func (j *ledgerJob) verifyLedger(ctx context.Context, name string, l *accountant.Ledger) error {
@@ -281,10 +281,10 @@ func (j *ledgerJob) verifyLedger(ctx context.Context, name string, l *accountant
 	r.Within = r.within()
 	err = j.result(r, func() string {
 		return fmt.Sprintf("ledger %s: %d lines, every hash right, the last one %.16s…\n"+
-			"priced again: ε ≤ %.4g of %.4g", name, r.Lines, r.Hash, r.Spent.Upper, r.Budget)
+			"computed again: ε ≤ %.4g of %.4g", name, r.Lines, r.Hash, r.Spent.Upper, r.Budget)
 	})
 	if err == nil && !r.Within {
-		return fmt.Errorf("ledger %q: more is set aside than the budget: %w", name,
+		return fmt.Errorf("ledger %q: the reservations exceed the budget: %w", name,
 			accountant.ErrDamaged)
 	}
 	return err

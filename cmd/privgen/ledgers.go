@@ -14,13 +14,13 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// storeVariable is the environment's name of the store.
+// storeVariable is the environment variable that names the store.
 const storeVariable = "PRIVGEN_STORE"
 
-// defaultStore is a folder beside the work.
+// defaultStore is a folder in the working directory.
 const defaultStore = "ledgers"
 
-// where names a ledger of a store.
+// where names a store and one of its ledgers.
 type where struct {
 	store  string
 	ledger string
@@ -30,15 +30,15 @@ type where struct {
 func (w *where) storeFlag(f *pflag.FlagSet) {
 	f.StringVar(&w.store, "store", "",
 		"`place` of the ledgers: a folder, sqlite:FILE or postgres://…; default $"+storeVariable+
-			" or the folder "+defaultStore)
+			", or else the folder "+defaultStore)
 }
 
 func (w *where) flags(c *cobra.Command) {
 	w.storeFlag(c.Flags())
 	c.Flags().StringVar(&w.ledger, "ledger", "",
-		"`name` of the ledger of these records: one for each data set, for good")
+		"`name` of the ledger of these records; a data set keeps one ledger forever")
 	c.Flags().BoolVar(&w.make, "new-ledger", false,
-		"make the ledger with the plan's budget, if the store has none of that name")
+		"create the ledger with the plan's budget if the store has no ledger of that name")
 	w.complete(c)
 }
 
@@ -84,12 +84,12 @@ func (w *where) open() (*store.Store, error) {
 	return store.Dir(strings.TrimPrefix(place, "dir:")), nil
 }
 
-// use opens the ledger for reservations. It outlives a cancelled run, which still has to write down
-// what it took.
+// use opens the ledger for reservations. The ledger stays open when ctx is cancelled, since a
+// cancelled run still records what it spent.
 func (w *where) use(a *app, ctx context.Context, terms accountant.Terms) (*accountant.Ledger,
 	error) {
 	if w.ledger == "" {
-		return nil, usagef("--ledger: want the name of these records' ledger, such as patients-2026")
+		return nil, usagef("--ledger: want the name of the ledger of these records, such as patients-2026")
 	}
 	s, err := w.open()
 	if err != nil {

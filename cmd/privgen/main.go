@@ -12,7 +12,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the whole program. A first interrupt ends the work between two steps, a second one ends
+// run is the whole program. A first interrupt stops the work between two steps. A second one ends
 // the process.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ignoreSignals()

@@ -18,7 +18,8 @@ func newMan(a *app) *cobra.Command {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
 			}
-			day := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC) // pages do not change by the day
+			// A fixed date: the pages change only with the help texts.
+			day := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 			root := c.Root()
 			root.InitDefaultCompletionCmd()
 			return doc.GenManTree(root, &doc.GenManHeader{Title: "PRIVGEN", Section: "1", Date: &day,

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// writeNPZ writes n encoded records, one after another, as records.WriteNPZ does: array x and,
-// where there are classes, array y. Of records that are written only their classes stay in memory.
+// writeNPZ writes n encoded records one by one, in the format of records.WriteNPZ: array x and, if
+// there are classes, array y. It keeps only the classes in memory.
 func writeNPZ(w io.Writer, s records.Schema, n int, parts iter.Seq2[records.Data, error]) error {
 	z := zip.NewWriter(w)
 	x, err := z.Create("x.npy")

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/durable"
 )
 
-// save writes a file that appears whole or not at all; standard output and devices are written as
-// they are.
+// save writes a file that appears whole or not at all. It writes to standard output and devices
+// directly.
 func (a *app) save(path string, write func(io.Writer) error) error {
 	if path == stdio {
 		return buffered(a.stdout, write)
@@ -40,7 +40,7 @@ func buffered(to io.Writer, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// writable finds out before anything is spent whether a file can be made at a path.
+// writable reports, before anything is spent, whether a file can be created at a path.
 func writable(path string) error {
 	probe, err := os.CreateTemp(filepath.Dir(path), ".privgen-*")
 	if err != nil {

@@ -27,10 +27,10 @@ type planJob struct {
 	out     string
 }
 
-// maker makes the plan of one system with nothing but defaults.
+// maker makes the plan of one system with its defaults.
 type maker func(records.Schema, accountant.Budget, int, uint64) (privgen.Plan, error)
 
-// systems are those that can be planned by name.
+// systems are the systems that --system can name.
 var systems = map[string]maker{
 	"merf": func(s records.Schema, b accountant.Budget, n int, seed uint64) (privgen.Plan, error) {
 		return made(privgen.MERF(s, b).Nominal(n).Seed(seed).Plan())
@@ -62,7 +62,7 @@ var systems = map[string]maker{
 	},
 }
 
-// made hides the type of a plan, and a nil one.
+// made converts a plan to the interface. A plan that could not be made becomes a nil interface.
 func made[P privgen.Plan](p P, err error) (privgen.Plan, error) {
 	if err != nil {
 		return nil, err
@@ -83,10 +83,10 @@ func newPlan(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "plan SCHEMA",
 		GroupID: "work",
-		Short:   "Plan a fit: the bill, the time and memory it will take, the system to use",
-		Long: "Plan decides everything that a fit needs from public numbers alone: the schema, the " +
-			"budget and\nabout how many records there are. It reads no record and spends nothing.\n\n" +
-			"Without --system it takes the one that is recommended for such records.",
+		Short:   "Plan a fit: its system, its price, and the time and memory it takes",
+		Long: "Plan chooses all settings of a fit from public inputs alone: the schema, the budget and " +
+			"the\napproximate number of records. It reads no record and spends nothing.\n\n" +
+			"Without --system, plan uses the system that is recommended for such records.",
 		Example: "  privgen plan schema.json --epsilon 1 --delta 1e-5 --records 30000 -o plan.json\n" +
 			"  privgen plan schema.json --records 30000 --system gan --json",
 		Args:              arguments("SCHEMA"),
@@ -97,21 +97,21 @@ func newPlan(a *app) *cobra.Command {
 	}
 	f := c.Flags()
 	budgetFlags(f, &j.budget, 1, 1e-5)
-	f.IntVar(&j.records, "records", 0, "about how many records there are, a public `number`")
+	f.IntVar(&j.records, "records", 0, "approximate `number` of records, which must be public")
 	f.IntVar(&j.rows, "rows-per-person", 0,
-		"protect persons of up to this `number` of rows each; --records counts persons then")
+		"protect persons with up to this `number` of rows each; --records then counts persons")
 	f.StringVar(&j.system, "system", "auto",
-		"`system`: "+listed(systemNames(), "or")+"; auto takes the recommended one")
-	f.Uint64Var(&j.seed, "seed", 0, "of public randomness, with --system; the noise has no seed")
-	f.BoolVar(&j.anyway, "anyway", false, "plan also where noise leaves nothing to learn")
-	f.StringVarP(&j.out, "out", "o", "", "plan `file` to write; - for standard output, without the bill")
+		"`system`: "+listed(systemNames(), "or")+"; auto uses the recommended one")
+	f.Uint64Var(&j.seed, "seed", 0, "with --system: seed of public randomness, a `number`; the noise has no seed")
+	f.BoolVar(&j.anyway, "anyway", false, "plan even if the noise leaves nothing to learn")
+	f.StringVarP(&j.out, "out", "o", "", "plan `file` to write; - for standard output, which then has no bill")
 	c.MarkFlagRequired("records")
 	c.RegisterFlagCompletionFunc("system", cobra.FixedCompletions(
 		append(systemNames(), "auto"), cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
-// planned is a plan with why it was chosen.
+// planned is a plan with the reason for its choice.
 type planned struct {
 	System      string           `json:"system"`
 	Recommended bool             `json:"recommended"`
@@ -133,10 +133,10 @@ type planResult struct {
 
 func (j *planJob) check() error {
 	if j.records < 1 {
-		return usagef("--records: %d: want about how many records there are, at least 1", j.records)
+		return usagef("--records: %d: want the approximate number of records, at least 1", j.records)
 	}
 	if j.rows < 0 {
-		return usagef("--rows-per-person: %d: want a number of rows, or 0 where a row is all there is",
+		return usagef("--rows-per-person: %d: want a positive number of rows, or 0 to protect single rows",
 			j.rows)
 	}
 	if err := oneOf("system", j.system, append(systemNames(), "auto")...); err != nil {
@@ -165,7 +165,7 @@ func (j *planJob) run(path string) error {
 	case errors.Is(err, privgen.ErrNoise) && j.anyway:
 		warning = oneLine(err)
 	case errors.Is(err, privgen.ErrNoise):
-		return fmt.Errorf("%w (--anyway plans it all the same)", err)
+		return fmt.Errorf("%w (--anyway plans it nevertheless)", err)
 	case err != nil:
 		return err
 	}
@@ -191,7 +191,7 @@ func (j *planJob) run(path string) error {
 	return j.result(r, func() string { return r.text(p) })
 }
 
-// choose is the plan of the wanted system.
+// choose returns the plan of the chosen system.
 func (j *planJob) choose(s records.Schema, list []privgen.Recommendation) (privgen.Plan, planned,
 	error) {
 	if j.system == "auto" {

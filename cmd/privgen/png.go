@@ -8,10 +8,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// acrossPicture is how many images a row of a picture has.
+// acrossPicture is the number of images in a row of the picture.
 const acrossPicture = 16
 
-// writePNG writes images as one picture, a class after another. The images stay in memory.
+// writePNG writes images as one picture, ordered by class. It keeps the images in memory.
 func writePNG(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, error]) error {
 	var flat []float32
 	var labels []int32

@@ -14,18 +14,18 @@ import (
 	"github.com/seed7ba64551/privgen"
 )
 
-// meter shows how far a run is.
+// meter shows the progress of a run.
 type meter interface {
 	show(privgen.Progress)
-	end() // before anything else is printed
+	end() // called before anything else is printed
 }
 
 func (a *app) checkProgress() error {
 	return oneOf("progress", a.progress, "auto", "bar", "plain", "none")
 }
 
-// meter is a bar on a terminal and lines anywhere else. Neither writes a carriage return into a
-// file unless a bar is asked for by name.
+// meter returns a bar on a terminal and lines otherwise. A file gets no carriage returns unless
+// --progress=bar is given.
 func (a *app) meter() meter {
 	switch {
 	case a.quiet || a.progress == "none":
@@ -72,7 +72,7 @@ func (b *bars) show(p privgen.Progress) {
 	b.current.SetCurrent(int64(p.Step))
 }
 
-// finish ends the bar of a stage, also of one that ended early.
+// finish ends the bar of a stage, including one that ended early.
 func (b *bars) finish() {
 	if b.current != nil && !b.current.Completed() {
 		b.current.Abort(false)
@@ -85,8 +85,7 @@ func (b *bars) end() {
 	b.all.Wait()
 }
 
-// lines prints a line for the first and the last step of each stage and every few seconds between
-// them.
+// lines prints a line for the first and the last step of each stage, and one every few seconds.
 type lines struct {
 	to    io.Writer
 	every time.Duration
@@ -94,7 +93,7 @@ type lines struct {
 
 	mu    sync.Mutex
 	stage string
-	first int // step that the stage was first seen at
+	first int // first step that was reported
 	began time.Time
 	last  time.Time
 }

@@ -34,10 +34,11 @@ func newReport(a *app) *cobra.Command {
 		GroupID: "work",
 		Short:   "Report how good synthetic records are, and what protects the real ones",
 		Long: "Report writes one page, which works without a network, and the same numbers as JSON.\n\n" +
-			"With RECORDS, the real ones, it compares: such a report is not private, and says so. " +
-			"--holdout\nnames real records that the generator has not seen, the yardstick of every score.\n\n" +
-			"With --publish it is made of released numbers alone, and may be published; --fidelity adds " +
-			"the\nfigures that privgen fidelity has released.",
+			"With RECORDS, the real ones, the report compares synthetic with real records. Such a report " +
+			"is\nnot private, and says so. --holdout names real records that the generator has not seen; " +
+			"their scores\nare the reference for all others.\n\n" +
+			"With --publish, the report uses released numbers alone and may be published; --fidelity " +
+			"adds the\nfigures that privgen fidelity released.",
 		Example: "  privgen report people.gen people.csv --holdout others.csv -o report.html\n" +
 			"  privgen report people.gen --publish --fidelity figures.json -o public.html",
 		Args:              cobra.RangeArgs(1, 2),
@@ -49,15 +50,15 @@ func newReport(a *app) *cobra.Command {
 	f := c.Flags()
 	j.in.flags(f)
 	f.StringVar(&j.holdout, "holdout", "", "`file` of real records that the generator has not seen")
-	f.StringVar(&j.synthetic, "synthetic", "", "`file` of synthetic records, instead of drawing some")
+	f.StringVar(&j.synthetic, "synthetic", "", "`file` of synthetic records to use instead of drawing new ones")
 	f.StringVar(&j.plan, "plan", "", "plan `file` of the generator, for the bill")
 	f.BoolVar(&j.publish, "publish", false, "use released numbers alone")
-	f.StringVar(&j.fidelity, "fidelity", "", "`file` that privgen fidelity wrote")
+	f.StringVar(&j.fidelity, "fidelity", "", "`file` of figures written by privgen fidelity")
 	f.StringVar(&j.title, "title", "", "`title` of the page")
 	f.IntVar(&j.settings.Rows, "rows", 0, "`number` of records of each kind to compare; 0 for 50,000")
 	f.IntVar(&j.settings.Train, "train", 0,
 		"`number` of records of each kind to train classifiers on; 0 for 10,000")
-	f.Uint64Var(&j.settings.Seed, "seed", 0, "of draws of records and groups")
+	f.Uint64Var(&j.settings.Seed, "seed", 0, "seed of the draws of records and groups, a `number`")
 	f.StringVarP(&j.out, "out", "o", "", "HTML `file` to write; - for standard output")
 	c.MarkFlagFilename("plan", "json")
 	c.MarkFlagFilename("fidelity", "json")
@@ -67,13 +68,13 @@ func newReport(a *app) *cobra.Command {
 func (j *reportJob) check(args []string) error {
 	switch {
 	case j.out == "" && !j.asJSON:
-		return usagef("--out: want a file for the page, or --json for its numbers")
+		return usagef("--out: want a file for the page; or give --json to print its numbers")
 	case j.out == stdio && j.asJSON:
 		return usagef("--json: want --out FILE, since standard output holds the page")
 	case j.publish && (len(args) > 1 || j.holdout != ""):
-		return usagef("--publish: want no real records: it uses released numbers alone")
+		return usagef("--publish: want no RECORDS: the report then uses released numbers alone")
 	case !j.publish && len(args) < 2:
-		return usagef("1 argument: want GENERATOR and RECORDS, or --publish")
+		return usagef("1 argument: want GENERATOR and RECORDS, or GENERATOR and --publish")
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func (j *reportJob) run(ctx context.Context, args []string) error {
 	return j.result(r, func() string { return j.out + "\n" + reportText(r) })
 }
 
-// input reads everything that the report is about.
+// input reads the inputs of the report.
 func (j *reportJob) input(args []string) (in report.Input, err error) {
 	in.Title = j.title
 	if in.Generator, err = openGenerator(args[0]); err != nil {
@@ -157,7 +158,7 @@ func (j *reportJob) openFidelity() (*fidelity.Released, error) {
 	return &out, nil
 }
 
-// reportText are the main figures of a report.
+// reportText returns the main figures of a report as text.
 func reportText(r *report.Report) string {
 	var b strings.Builder
 	if len(r.Promise.Words) > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// app is what all subcommands share.
+// app holds the state that all subcommands share.
 type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -18,7 +18,7 @@ type app struct {
 	quiet    bool
 	progress string
 
-	started bool // the command line is right, and the subcommand runs
+	started bool // the command line was valid, and the subcommand has started
 }
 
 const columns = 100 // of text
@@ -28,8 +28,8 @@ func newRoot(a *app) *cobra.Command {
 		Use:   "privgen",
 		Short: "Private synthetic data: learn a generator from records under differential privacy",
 		Long: "Privgen learns a generator of synthetic records from sensitive ones under differential " +
-			"privacy,\nand keeps the privacy budget of every data set in a ledger that outlives the " +
-			"process.\n\nThe order of work: draft a schema, plan what to spend, fit, sample, report.\n\n" +
+			"privacy.\nA ledger on disk or in a database keeps the privacy budget of every data set.\n\n" +
+			"The order of work: draft a schema, plan the fit, fit, sample, report.\n\n" +
 			exitHelp(),
 		Version:           version(),
 		SilenceErrors:     true,
@@ -46,11 +46,11 @@ func newRoot(a *app) *cobra.Command {
 		".InheritedFlags.FlagUsages", fmt.Sprintf(".InheritedFlags.FlagUsagesWrapped %d", columns),
 	).Replace(root.UsageTemplate()))
 	flags := root.PersistentFlags()
-	flags.BoolVar(&a.asJSON, "json", false, "print the result, and an error, as JSON")
-	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print no notes and no progress on standard error")
+	flags.BoolVar(&a.asJSON, "json", false, "print results and errors as JSON")
+	flags.BoolVarP(&a.quiet, "quiet", "q", false, "print neither notes nor progress on standard error")
 	flags.StringVar(&a.progress, "progress", "auto",
 		"`form` of progress: auto, bar (for a terminal), plain (lines) or none")
-	cobra.EnableCommandSorting = false // the order of work says more
+	cobra.EnableCommandSorting = false // the order of work is more useful than the alphabet
 	root.AddCommand(newDraft(a), newPlan(a), newFit(a), newSample(a), newReport(a), newCompare(a),
 		newFidelity(a), newGuarantee(a), newLedger(a), newAudit(a), newMan(a))
 	root.AddGroup(&cobra.Group{ID: "work", Title: "The order of work:"},
@@ -68,7 +68,7 @@ func exitHelp() string {
 	return b.String()
 }
 
-// version is that of the module, or of the commit that the program was built from.
+// version returns the version of the module, or the commit that the program was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -83,7 +83,7 @@ func version() string {
 	return text
 }
 
-// action is the work of a subcommand whose command line is right.
+// action wraps the work of a subcommand. It runs after the command line was checked.
 func (a *app) action(do func(c *cobra.Command, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
@@ -95,14 +95,14 @@ func (a *app) action(do func(c *cobra.Command, args []string) error) func(*cobra
 	}
 }
 
-// note prints a line for the person who runs the command.
+// note prints a line on standard error unless --quiet is given.
 func (a *app) note(format string, args ...any) {
 	if !a.quiet {
 		fmt.Fprintln(a.stderr, wrap(fmt.Sprintf("note: "+format, args...), columns))
 	}
 }
 
-// arguments wants as many arguments as there are names.
+// arguments requires exactly one argument for each name.
 func arguments(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == len(names) {

@@ -38,12 +38,11 @@ func newSample(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "sample GENERATOR",
 		GroupID: "work",
-		Short:   "Draw synthetic records, any number of them",
-		Long: "Sample draws synthetic records. It costs no privacy, whatever is drawn and however often.\n" +
+		Short:   "Draw any number of synthetic records",
+		Long: "Sample draws synthetic records. Drawing costs no privacy, however often and however many.\n" +
 			"Records are streamed: memory does not grow with their number.\n\n" +
-			"A condition of --where names a column of a table: column=value, column>=value or\n" +
-			"column<=value; of sets, item=number. Records that do not meet all conditions are drawn and\n" +
-			"thrown away.",
+			"A condition of --where is column=value, column>=value or column<=value for a table, and\n" +
+			"item=number for sets. Records that do not meet all conditions are discarded.",
 		Example: "  privgen sample people.gen -n 30000 --seed 1 -o synthetic.csv\n" +
 			"  privgen sample people.gen -n 1000 --class '>50K' --where 'age>=30' --format jsonl",
 		Args:              arguments("GENERATOR"),
@@ -55,15 +54,15 @@ func newSample(a *app) *cobra.Command {
 	}
 	f := c.Flags()
 	f.IntVarP(&j.n, "n", "n", 0, "`number` of records")
-	f.Uint64Var(&j.seed, "seed", 0, "makes the draw repeatable; by default each is another one")
-	f.StringVar(&j.class, "class", "", "records of one `class` only, by name")
-	f.StringArrayVar(&j.where, "where", nil, "`condition` on the records; all must hold")
+	f.Uint64Var(&j.seed, "seed", 0, "seed, a `number`, that makes the draw repeatable; by default every draw differs")
+	f.StringVar(&j.class, "class", "", "draw only records of the named `class`")
+	f.StringArrayVar(&j.where, "where", nil, "`condition` on the records; if repeated, all must hold")
 	f.IntVar(&j.attempts, "attempts", 1000,
-		"with --where: records drawn for each one wanted, at most")
+		"with --where: largest `number` of records drawn for each record wanted")
 	f.StringVar(&j.format, "format", "auto",
-		"`format`: "+listed(outputFormats, "or")+"; auto goes by the file's name")
-	f.StringVar(&j.comma, "comma", ",", "CSV: `character` between fields; tab for a tabulator")
-	f.BoolVar(&j.noHeader, "no-header", false, "CSV: write no line of names")
+		"`format`: "+listed(outputFormats, "or")+"; auto decides by the file's name")
+	f.StringVar(&j.comma, "comma", ",", "CSV: `character` between fields; the word tab for a tab character")
+	f.BoolVar(&j.noHeader, "no-header", false, "CSV: write no header")
 	f.StringVarP(&j.out, "out", "o", stdio, "`file` to write; - for standard output")
 	c.MarkFlagRequired("n")
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(outputFormats,
@@ -76,7 +75,7 @@ type sampleResult struct {
 	File    string `json:"file"`
 	Format  string `json:"format"`
 	Records int    `json:"records"`
-	Seed    string `json:"seed"` // as a text: JSON numbers lose digits
+	Seed    string `json:"seed"` // a string, since JSON numbers lose digits
 	Class   string `json:"class,omitempty"`
 }
 
@@ -85,7 +84,7 @@ func (j *sampleJob) run(ctx context.Context, path string) error {
 	case j.n < 1:
 		return usagef("-n: %d: want a number of records, at least 1", j.n)
 	case j.attempts < 1:
-		return usagef("--attempts: %d: want a number, at least 1", j.attempts)
+		return usagef("--attempts: %d: want a number of draws, at least 1", j.attempts)
 	case j.asJSON && j.out == stdio:
 		return usagef("--json: want --out, since standard output holds the records")
 	}
@@ -127,7 +126,7 @@ func openGenerator(path string) (*privgen.Generator, error) {
 	return g, nil
 }
 
-// formatFor is the format to write, which must be able to hold the schema's records.
+// formatFor returns the format to write. It must be able to hold the schema's records.
 func (j *sampleJob) formatFor(s records.Schema) (string, error) {
 	possible := []string{"csv", "npz"}
 	switch {
@@ -150,7 +149,7 @@ func (j *sampleJob) formatFor(s records.Schema) (string, error) {
 	return j.format, oneOf("format", j.format, possible...)
 }
 
-// draw streams the records that are wanted.
+// draw streams the requested records.
 func (j *sampleJob) draw(ctx context.Context, gen *privgen.Generator) (iter.Seq2[records.Data,
 	error], error) {
 	s := gen.Schema()
@@ -175,7 +174,7 @@ func (j *sampleJob) draw(ctx context.Context, gen *privgen.Generator) (iter.Seq2
 func classList(s records.Schema) string {
 	names := s.ClassNames()
 	if len(names) == 0 {
-		return "none: the generator knows no classes"
+		return "no class: the generator's records have none"
 	}
 	return fmt.Sprintf("%q", names)
 }
@@ -207,7 +206,7 @@ func (j *sampleJob) write(w io.Writer, s records.Schema, parts iter.Seq2[records
 		if err := writePart(w, j.format, layout, part); err != nil {
 			return err
 		}
-		layout.Header = false // the first part has written it
+		layout.Header = false // the header is in the first part
 	}
 	return nil
 }

@@ -178,7 +178,7 @@ func TestInputFormats(t *testing.T) {
 		s.run(0, "fit", "plan.json", "people.csv.gz", "--ledger", "b", "-o", "gz.gen")
 	}
 	s.oneLine(s.run(exitInput, "fit", "plan.json", "people.npz", "--ledger", "b", "-o", "x.gen"),
-		"does not hold records of the schema")
+		"cannot hold records of this schema")
 }
 
 // TestStraysAreTold: what is clamped is counted for the owner, on standard error alone.
@@ -229,7 +229,7 @@ func TestPersonsOfSeveralRows(t *testing.T) {
 	s.run(0, "sample", "people.gen", "-n", "10")
 	s.run(0, "plan", "schema.json", "--records", "3000", "-o", "rows.json")
 	s.oneLine(s.run(exitInput, "compare", "visits.csv", "plan.json", "rows.json", "--ledger", "people",
-		"--person", "who", "-o", "out"), "rows a person")
+		"--person", "who", "-o", "out"), "rows per person")
 }
 
 // TestSamplesOfImagesAreAPicture: the one that the library writes of the same draw. Rows of a table

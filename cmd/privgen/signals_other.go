@@ -2,5 +2,5 @@
 
 package main
 
-// ignoreSignals has nothing to ignore: writes fail with errors.
+// ignoreSignals does nothing: on this system writes fail with errors.
 func ignoreSignals() {}

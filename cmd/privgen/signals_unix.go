@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// ignoreSignals has a closed pipe and a file that may not grow reported as errors of the write,
-// like any other.
+// ignoreSignals makes a write to a closed pipe, or to a file at its size limit, fail with an error
+// instead of a signal.
 func ignoreSignals() { signal.Ignore(syscall.SIGPIPE, syscall.SIGXFSZ) }

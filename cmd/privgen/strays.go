@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// strays are how many cells of each column of a table hold what their column does not allow. They
-// are counted without noise, so they are not private.
+// strays counts, for each column of a table, the cells with a value that the schema does not allow.
+// The counts have no noise, so they are not private.
 func strays(d records.Data) (columns []string, counts []int) {
 	f, ok := records.AsFrame(d)
 	if !ok {
@@ -39,7 +39,7 @@ func (a *app) warnStrays(d records.Data) {
 		for i, name := range columns {
 			parts = append(parts, fmt.Sprintf("%s %d", name, counts[i]))
 		}
-		a.note("cells outside the schema, which are clamped or replaced (counted in the records: not "+
+		a.note("cells outside the schema, which are clamped or replaced (counted without noise: not "+
 			"private, do not publish): %s of %d records", strings.Join(parts, ", "), d.Len())
 		return
 	}
@@ -47,7 +47,8 @@ func (a *app) warnStrays(d records.Data) {
 		return
 	}
 	if err := records.Check(d); err != nil {
-		a.note("records outside the schema, which are clamped (not private, do not publish): %s",
+		a.note("records outside the schema, which are clamped (found without noise: not private, do not "+
+			"publish): %s",
 			oneLine(err))
 	}
 }

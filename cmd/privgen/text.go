@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// wrap breaks lines that are longer than the width at blanks, and indents what follows by four
-// more blanks than the line. A word that is longer stays whole.
+// wrap breaks lines longer than the width at spaces, and indents the continuation by four more
+// spaces than the line. A word longer than the width is not broken.
 func wrap(text string, width int) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -41,7 +41,7 @@ func wrapLine(line string, width int) (out []string) {
 	return append(out, line)
 }
 
-// table prints rows with aligned columns. Numbers are right-aligned by the caller.
+// table prints rows with aligned columns. The caller right-aligns numbers.
 func table(w io.Writer, rows [][]string) error {
 	var b bytes.Buffer
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -57,7 +57,7 @@ func table(w io.Writer, rows [][]string) error {
 	return err
 }
 
-// result prints what a subcommand found: as JSON, or as text of at most so many columns.
+// result prints the result of a subcommand, as JSON or as text wrapped to the screen.
 func (a *app) result(value any, text func() string) error {
 	if !a.asJSON {
 		_, err := fmt.Fprintln(a.stdout, wrap(strings.TrimRight(text(), "\n"), columns))
@@ -74,7 +74,7 @@ func (a *app) result(value any, text func() string) error {
 	return err
 }
 
-// oneOf checks a flag that names one of several things.
+// oneOf returns an error unless value is one of the allowed values of a flag.
 func oneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
@@ -82,7 +82,7 @@ func oneOf(flag, value string, allowed ...string) error {
 	return usagef("--%s: %q: want %s", flag, value, listed(allowed, "or"))
 }
 
-// listed joins words as a sentence does.
+// listed joins words with commas and a last conjunction.
 func listed(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -18,77 +16,21 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/seed7ba64551/privgen/connect/arrow"
+	"github.com/seed7ba64551/privgen/internal/tabletest"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
+// The tables and helpers that tests of packages share.
+var (
+	people  = tabletest.People
+	visits  = tabletest.Visits
+	drawn   = tabletest.Drawn
+	cellsOf = tabletest.Lines
+	parts   = tabletest.Parts
+)
 
-func people(t testing.TB) records.Schema {
-	t.Helper()
-	return must(records.NewSchema(
-		records.Numeric("weight", 0, 200),
-		records.Integer("age", -1<<53, 1<<53).WithMissing(),
-		records.Categorical("town", "Köln", "Bonn", "1").WithOther("Bonn"),
-		records.Ordinal("size", "S", "M", "L").WithMissing(),
-		records.Flag("alive", "no", "yes"),
-		records.Numeric("bonus", -math.MaxFloat64/2, math.MaxFloat64/2).WithMissing(),
-		records.Label("class", "a", "b"),
-	))(t)
-}
-
-// drawn are records of the schema, some values missing, extremes among them.
-func drawn(t testing.TB, s records.Schema, n int) *records.Frame {
-	t.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
-	b := must(records.NewFrameBuilder(s))(t)
-	for range n {
-		row := make([]any, 0, len(s.Columns()))
-		for _, c := range s.Columns() {
-			lo, hi := c.Bounds()
-			switch at := []float64{0, 1, r.Float64()}[r.IntN(3)]; {
-			case c.HasMissing() && r.IntN(3) == 0:
-				row = append(row, nil)
-			case c.Kind() == records.IntegerColumn:
-				row = append(row, math.Round(lo+at*(hi-lo)))
-			case c.IsNumber():
-				row = append(row, lo+at*(hi-lo))
-			default:
-				row = append(row, c.Levels()[r.IntN(len(c.Levels()))])
-			}
-		}
-		if err := b.Append(row...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return b.Frame()
-}
-
-func cellsOf(f *records.Frame) string {
-	var b strings.Builder
-	for i := range f.Len() {
-		b.Write(append(f.AppendJSON(nil, i), '\n'))
-	}
-	return b.String()
-}
-
-func parts(all ...records.Data) func(yield func(records.Data, error) bool) {
-	return func(yield func(records.Data, error) bool) {
-		for _, d := range all {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
-}
+func must[T any](v T, err error) func(testing.TB) T { return tabletest.Must(v, err) }
 
 func written(t testing.TB, l arrow.Layout, s records.Schema, all ...records.Data) []byte {
 	t.Helper()

@@ -34,17 +34,17 @@ func readable(t aw.DataType, c records.Column) error {
 }
 
 // read is a column as records take it.
-func read(a aw.Array, c records.Column) (records.Values, error) {
+func read(a aw.Array, c records.Column) records.Values {
 	switch x := a.(type) {
 	case *array.Dictionary:
 		return dictionary(x, c)
 	case *array.Float64:
 		if c.IsNumber() && x.NullN() == 0 {
-			return records.Values{Numbers: x.Float64Values(), Shared: true}, nil
+			return records.Values{Numbers: x.Float64Values(), Shared: true}
 		}
 	}
 	if out, done := times(a, c); done {
-		return out, nil
+		return out
 	}
 	cell := cellsOf(a, c)
 	if c.IsNumber() && cell.number != nil {
@@ -54,9 +54,9 @@ func read(a aw.Array, c records.Column) (records.Values, error) {
 				out[i] = cell.number(i)
 			}
 		}
-		return records.Values{Numbers: out}, nil
+		return records.Values{Numbers: out}
 	}
-	return texts(a, cell), nil
+	return texts(a, cell)
 }
 
 // texts keeps each text once.
@@ -67,7 +67,10 @@ func texts(a aw.Array, cell cells) records.Values {
 		if out.Codes[i] = -1; !a.IsValid(i) || cell.text == nil {
 			continue
 		}
-		text = cell.text(text[:0], i)
+		var whole bool
+		if text, whole = cell.spell(text[:0], i); !whole {
+			continue
+		}
 		code, known := seen[string(text)]
 		if !known {
 			code = int32(len(out.Dictionary))
@@ -80,8 +83,9 @@ func texts(a aw.Array, cell cells) records.Values {
 }
 
 // dictionary reads each value of a dictionary that occurs once: a batch may have few rows and a
-// dictionary many values.
-func dictionary(a *array.Dictionary, c records.Column) (records.Values, error) {
+// dictionary many values. A row whose index the dictionary does not have has no value: what one row
+// holds changes no other.
+func dictionary(a *array.Dictionary, c records.Column) records.Values {
 	values := a.Dictionary()
 	cell, seen := cellsOf(values, c), map[int]int32{}
 	out := records.Values{Codes: make([]int32, a.Len())}
@@ -91,22 +95,21 @@ func dictionary(a *array.Dictionary, c records.Column) (records.Values, error) {
 			continue
 		}
 		place := a.GetValueIndex(i)
-		if place < 0 || place >= values.Len() {
-			return records.Values{}, malformed("column %q: an index that is not in its dictionary",
-				c.Name())
-		}
-		if cell.text == nil || !values.IsValid(place) {
+		if place < 0 || place >= values.Len() || cell.text == nil || !values.IsValid(place) {
 			continue
 		}
 		code, known := seen[place]
 		if !known {
-			code = int32(len(out.Dictionary))
-			out.Dictionary = append(out.Dictionary, string(cell.text(nil, place)))
+			code = -1
+			if text, whole := cell.spell(nil, place); whole {
+				code = int32(len(out.Dictionary))
+				out.Dictionary = append(out.Dictionary, string(text))
+			}
 			seen[place] = code
 		}
 		out.Codes[i] = code
 	}
-	return out, nil
+	return out
 }
 
 // cells read values that are not null, as numbers or as texts. Texts have no number: records read
@@ -114,6 +117,13 @@ func dictionary(a *array.Dictionary, c records.Column) (records.Values, error) {
 type cells struct {
 	number func(i int) float64
 	text   func(dst []byte, i int) []byte
+}
+
+// spell is the text of a value; whole is false where its bytes are not in the column, which ends in
+// a panic of arrow-go.
+func (c cells) spell(dst []byte, i int) (text []byte, whole bool) {
+	defer func() { _ = recover() }()
+	return c.text(dst, i), true
 }
 
 func cellsOf(a aw.Array, c records.Column) cells {

@@ -11,7 +11,10 @@
 // unions, run-end encodings and binary values are errors.
 //
 // What a cell holds is never an error: it is read as the schema says, and [records.Check] reports
-// what is odd.
+// what is odd. A dictionary index that the dictionary does not have, and a text whose bytes the
+// column does not have, are missing values of their rows alone. What rows share is not theirs: a
+// buffer that is too short for its rows, a dictionary and its texts, and the point where one text
+// ends and the next begins. Damage there ends the file in an error, or changes both texts.
 //
 // Written are a number as float64, a whole number as int64, a moment as a timestamp in UTC and a
 // length of time as a duration, of the largest unit that holds the column, an identifier as utf8, a

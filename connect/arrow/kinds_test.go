@@ -1,7 +1,6 @@
 package arrow_test
 
 import (
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -11,41 +10,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// visits has a column of every kind of time, and what else people lacks.
-func visits(t testing.TB) records.Schema {
-	t.Helper()
-	from := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
-	to := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
-	return must(records.NewSchema(
-		records.Identifier("id", records.UUID()),
-		records.Datetime("day", time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC),
-			time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), 24*time.Hour).WithMissing(),
-		records.Datetime("second", from, to, time.Second).WithParts(records.HourPart),
-		records.Datetime("micro", from, to, 10*time.Microsecond).WithMissing(),
-		records.Datetime("nano", from.Add(7), to, 100*time.Nanosecond),
-		records.Duration("span", -time.Hour, time.Hour, time.Second),
-		records.Duration("exact", -time.Hour, 100*365*24*time.Hour, time.Nanosecond).WithMissing(),
-		records.Integer("wide", -1<<60, 1<<61).WithMissing(),
-		records.Hashed("drug", 60_000, "aspirin"),
-	))(t)
-}
-
 // TestTimesComeBack value by value, as numbers that float64 does not hold do.
 func TestTimesComeBack(t *testing.T) {
-	s := visits(t)
-	r := rand.New(rand.NewPCG(1, 2))
-	flat := make([]float32, 600*s.Dim())
-	for i := range flat {
-		flat[i] = r.Float32()
-	}
-	random := must(records.DecodeFlat(s, flat))(t)
-	edges := must(records.FromValues(s,
-		[]any{"x", "0001-01-01", "1990-01-01", "1990-01-01T00:00:00.00001Z",
-			"2029-12-31T23:59:59.9999999Z", "-3600", "3153599999.000000001", int64(1<<61 - 1), "some other"},
-		[]any{nil, "9999-01-01", "2030-01-01", nil, "1990-01-01", "1", nil, nil, "bucket-7"},
-		[]any{nil, nil, "1969-01-01", "1990-01-01T00:00:00.00123Z", 0, 3599.5, -0.000000001,
-			int64(-1<<60 + 1), "aspirin"}))(t)
-	f, _ := records.AsFrame(must(records.Concat(s, random, edges))(t))
+	s, f := visits(t)
 	named, _ := records.AsFrame(must(records.WithIdentifiers(f, 0, 1))(t))
 	for _, l := range layouts {
 		back := must(read(written(t, l, s, f), s))(t)

@@ -218,10 +218,7 @@ func frame(batch aw.RecordBatch, s records.Schema, places []int) (*records.Frame
 		if int64(column.Len()) != batch.NumRows() {
 			return nil, malformed("column %q has another number of values", c.Name())
 		}
-		var err error
-		if values[j], err = read(column, c); err != nil {
-			return nil, err
-		}
+		values[j] = read(column, c)
 	}
 	return records.FromColumns(s, values...)
 }

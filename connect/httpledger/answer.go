@@ -10,17 +10,17 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// failure is an error as clients see it.
+// failure is an error as sent to clients.
 type failure struct {
 	Status  int    `json:"-"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	Detail  any    `json:"detail,omitempty"` // what is left, and what would fit
+	Detail  any    `json:"detail,omitempty"` // what is left, and what would still fit
 }
 
 func (f *failure) Error() string { return f.Message }
 
-// refusal is what an accountant.Refusal says.
+// refusal is the JSON form of an accountant.Refusal.
 type refusal struct {
 	Limit   string  `json:"limit"`
 	Purpose string  `json:"purpose"`
@@ -31,7 +31,7 @@ type refusal struct {
 	Fits    *int    `json:"fits,omitempty"`
 }
 
-// failed is the answer to an error. What a store says about itself stays here.
+// failed returns the answer to an error. Details of the store are not sent to clients.
 func failed(err error) *failure {
 	var f *failure
 	var r *accountant.Refusal
@@ -51,18 +51,18 @@ func failed(err error) *failure {
 		return &failure{http.StatusNotFound, "not_found", "no such ledger", nil}
 	case errors.Is(err, accountant.ErrDamaged), errors.Is(err, accountant.ErrRolledBack):
 		return &failure{http.StatusServiceUnavailable, "damaged",
-			"the ledger cannot be believed; nothing can be reserved", nil}
+			"the ledger is damaged or inconsistent; nothing can be reserved", nil}
 	case errors.As(err, &p) && p.Path == "accountant.Transaction.ID":
 		return &failure{http.StatusConflict, "other_lines",
-			"other lines were set aside under this ID", nil}
+			"this ID was already used for other lines", nil}
 	case errors.As(err, &p):
 		return &failure{http.StatusBadRequest, "invalid", err.Error(), nil}
 	case cancelled(err):
 		return &failure{http.StatusServiceUnavailable, "cancelled",
-			"the request was given up; ask again with the same transaction ID", nil}
+			"the request was abandoned; repeat it with the same transaction ID", nil}
 	}
 	return &failure{http.StatusServiceUnavailable, "unavailable",
-		"the store does not answer; ask again with the same transaction ID", nil}
+		"the store does not answer; repeat the request with the same transaction ID", nil}
 }
 
 func refusalOf(r *accountant.Refusal) refusal {
@@ -74,7 +74,7 @@ func refusalOf(r *accountant.Refusal) refusal {
 	return out
 }
 
-// finite is a number that JSON has.
+// finite returns a number that JSON can represent.
 func finite(x float64) float64 {
 	const most = 1e308
 	if !(x < most) {

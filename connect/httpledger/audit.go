@@ -23,7 +23,7 @@ func (h *Handler) names(r *http.Request) (any, error) {
 	return namesAnswer{names}, err
 }
 
-// guarantee is what the ledger can promise, as of now.
+// guarantee returns the ledger's guarantee at this moment.
 func (h *Handler) guarantee(r *http.Request) (any, error) {
 	l, err := h.ledgers.get(r.PathValue("ledger"), Audit)
 	if err != nil {
@@ -36,22 +36,22 @@ type line struct {
 	Line     uint64          `json:"line"`
 	Hash     string          `json:"hash"`
 	Snapshot bool            `json:"snapshot"`
-	Text     string          `json:"text"` // as it was hashed
+	Text     string          `json:"text"` // the text that was hashed
 	Content  json.RawMessage `json:"content"`
 }
 
 type linesAnswer struct {
 	Lines []line `json:"lines"`
-	// Next is where to go on; absent at the end.
+	// Next is the first line of the next answer; absent at the end.
 	Next uint64 `json:"next,omitempty"`
 }
 
 const (
 	mostLines = 1000
-	mostText  = 8 << 20 // bytes of an answer, but for its first line
+	mostText  = 8 << 20 // largest size of an answer in bytes, after its first line
 )
 
-// lines are some of the ledger's lines, checked from the first one on.
+// lines returns some of the ledger's lines. All lines from the first on were checked.
 func (h *Handler) lines(r *http.Request) (any, error) {
 	after, err := number(r, "after", 0)
 	if err != nil {
@@ -84,7 +84,7 @@ func (h *Handler) lines(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// number is a query parameter.
+// number returns a query parameter.
 func number(r *http.Request, name string, missing uint64) (uint64, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {

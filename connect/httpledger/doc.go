@@ -1,20 +1,20 @@
-// Package httpledger serves a store of privacy ledgers over HTTP: to auditors for reading, and to
-// services in other languages for reserving and taking what was reserved.
+// Package httpledger serves a store of privacy ledgers over HTTP. Auditors read ledgers; services
+// in other languages reserve transactions and take uses of them.
 //
 //	handler, err := httpledger.New(ctx, ledgers, httpledger.Config{Authorise: mayWe})
 //	…
 //	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 //
-// Nothing is exposed unless the given [Authorise] permits it, which is called before anything else
-// about every request. The handler knows ledgers only: no record passes through it.
+// Nothing is exposed unless the given [Authorise] permits it. It is called first for every request.
+// The handler sees only ledgers: no record passes through it.
 //
-// Guarantee: that of package store. An answer to a reservation comes after its line is durable.
-// A client chooses the ID of each transaction at random and asks again with the same ID whenever an
-// answer is lost: the transaction is set aside once, and charged once. Uses that were taken by
-// a request whose answer was lost stay taken: they are lost and never drawn twice.
+// Guarantee: that of package store. An answer to a reservation comes after its line is durable. A
+// client chooses the ID of each transaction at random and repeats a request with the same ID if its
+// answer is lost: the transaction is reserved once and charged once. Uses taken by a request whose
+// answer was lost stay taken: they are lost and never drawn twice.
 //
-// The noise is the client's own: the handler hands out uses of events, and a client that draws must
-// draw what the event says, once for each use, in the manner of package mechanism.
+// The client draws the noise. The handler only grants uses of events. For each use the client must
+// draw exactly the noise that the event states, once, as package mechanism does.
 //
 // The API is described by an OpenAPI document, at /v1/openapi.json and in [OpenAPI].
 package httpledger

@@ -17,25 +17,25 @@ type Action string
 const (
 	// Audit reads the names of ledgers, guarantees and lines.
 	Audit Action = "audit"
-	// Reserve sets transactions aside and takes uses of them. It reads nothing of what others have set
-	// aside, but for what a refusal says about the budget.
+	// Reserve reserves transactions and takes uses of them. It reveals nothing about the reservations
+	// of others, except what a refusal says about the budget.
 	Reserve Action = "reserve"
 )
 
 // Authorise allows a request by returning nil. The ledger is "" for what concerns the whole store:
-// the names of its ledgers, and the description. It says who asks, by whatever the request carries;
-// its error is not sent. It may be called by several goroutines at once.
+// the names of its ledgers, and the API description. Authorise identifies the client from the
+// request. Its error is not sent. Several goroutines may call it at once.
 type Authorise func(r *http.Request, action Action, ledger string) error
 
-// Config says who may do what. Authorise has no default.
+// Config holds the settings of a handler. Authorise has no default.
 type Config struct {
 	Authorise Authorise
 	// MaxBody bounds a request's body, in bytes; 0 means 1 MiB.
 	MaxBody int64
-	// Timeout bounds the time for a request, from the first byte of its body; 0 means 30 seconds. What
-	// was begun by then goes on, and its transaction may be set aside.
+	// Timeout bounds the time for a request, from the first byte of its body; 0 means 30 seconds. Work
+	// begun by then continues, and its transaction may be reserved.
 	Timeout time.Duration
-	// Concurrent bounds the requests that are worked on at once; others are sent away. 0 means 64.
+	// Concurrent bounds the number of requests served at once; others are rejected. 0 means 64.
 	Concurrent int
 }
 
@@ -52,14 +52,14 @@ type Handler struct {
 	mux     http.Handler
 }
 
-// New serves a store. The ledgers are kept open, and use the context, until Close.
+// New returns a handler for a store. Ledgers stay open, and use the context, until Close.
 //
 // Errors: *param.Error, for a missing Authorise among others.
 func New(ctx context.Context, s *store.Store, c Config) (*Handler, error) {
 	var k param.Checker
 	const path = "httpledger.Config"
 	k.OK(s != nil, "httpledger.New.store", nil, "a store")
-	k.OK(c.Authorise != nil, path+".Authorise", nil, "a function that says who may do what")
+	k.OK(c.Authorise != nil, path+".Authorise", nil, "a function that decides who may do what")
 	k.OK(c.MaxBody >= 0, path+".MaxBody", c.MaxBody, "a number of bytes, or 0")
 	k.OK(c.Timeout >= 0, path+".Timeout", c.Timeout, "a duration, or 0")
 	k.OK(c.Concurrent >= 0, path+".Concurrent", c.Concurrent, "a number of requests, or 0")
@@ -117,12 +117,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
-	// A server that cannot set deadlines has its own; the handler's answer comes in time anyway.
+	// A server that cannot set deadlines has its own; the handler answers in time in any case.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(h.config.Timeout))
 	http.TimeoutHandler(h.mux, h.config.Timeout, timedOut).ServeHTTP(w, r)
 }
 
-// serve asks for leave, and answers.
+// serve authorises a request and answers it.
 func (h *Handler) serve(to route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := h.config.Authorise(r, to.action, r.PathValue("ledger")); err != nil {
@@ -147,8 +147,8 @@ func (h *Handler) serve(to route) http.HandlerFunc {
 	}
 }
 
-// unknown is the answer to what is no operation: the same as to what is not allowed, unless
-// everything about the store is.
+// unknown answers a request for an unknown operation. Only a client that may audit the whole store
+// learns that the operation does not exist; others get the answer for forbidden requests.
 func (h *Handler) unknown(r *http.Request) error {
 	if h.config.Authorise(r, Audit, "") != nil {
 		return errForbidden
@@ -162,7 +162,7 @@ var (
 	errNoOperation = &failure{http.StatusNotFound, "not_found", "no such operation", nil}
 )
 
-// cancelled reports that the client, or the time, is gone.
+// cancelled reports whether the client has gone or the time is up.
 func cancelled(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// ledgers keeps those open that were asked for.
+// ledgers keeps the requested ledgers open.
 type ledgers struct {
 	ctx   context.Context
 	store *store.Store
@@ -19,7 +19,8 @@ type ledgers struct {
 	open   map[key]*accountant.Ledger
 }
 
-// key is a ledger, for reading or for reserving: auditors never hold one that could write.
+// key identifies a ledger opened for reading or for reserving. Auditors never get one that can
+// write.
 type key struct {
 	name   string
 	action Action

@@ -33,7 +33,7 @@ type transactionLine struct {
 	Take    int             `json:"take,omitempty"`
 }
 
-// reservedAnswer is what there is of a transaction.
+// reservedAnswer describes a transaction.
 type reservedAnswer struct {
 	ID    string           `json:"id"`
 	Lines []reservedLine   `json:"lines"`
@@ -47,7 +47,7 @@ type reservedLine struct {
 	Took     int    `json:"took"` // by this request
 }
 
-// reserve sets a transaction aside, once for its ID, and says what is left of it.
+// reserve reserves a transaction, once for each ID, and answers with the uses that are left.
 func (h *Handler) reserve(r *http.Request) (any, error) {
 	answer, _, _, err := h.held(r, false)
 	return answer, err
@@ -55,11 +55,11 @@ func (h *Handler) reserve(r *http.Request) (any, error) {
 
 const (
 	mostLinesAsked = 10_000
-	mostTaken      = 10_000 // uses by one request
+	mostTaken      = 10_000 // largest number of uses taken by one request
 )
 
-// take takes uses of a transaction, which it sets aside where that was not done before. The answer
-// to a request that was cut short, as by a failure of the store, is an error: what it took is lost.
+// take takes uses of a transaction and first reserves it if necessary. If a request is interrupted,
+// for example by a failure of the store, the answer is an error and the uses that it took are lost.
 func (h *Handler) take(r *http.Request) (any, error) {
 	answer, held, wanted, err := h.held(r, true)
 	if err != nil {
@@ -68,7 +68,7 @@ func (h *Handler) take(r *http.Request) (any, error) {
 	for i, n := range wanted {
 		if left := held[i].Remaining(); n > left {
 			return nil, &failure{http.StatusConflict, "exhausted",
-				"fewer uses are left than were asked for; none was taken", answer}
+				"fewer uses are left than were requested; none was taken", answer}
 		}
 	}
 	for i, n := range wanted {
@@ -83,7 +83,7 @@ func (h *Handler) take(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// held is the transaction that a request is about.
+// held returns the transaction of a request.
 func (h *Handler) held(r *http.Request, taking bool) (a reservedAnswer,
 	held []*accountant.Reservation, wanted []int, err error) {
 	t, wanted, err := readTransaction(r, taking)
@@ -105,7 +105,7 @@ func (h *Handler) held(r *http.Request, taking bool) (a reservedAnswer,
 	return a, held, wanted, nil
 }
 
-// readTransaction reads a body, and how many uses of each line it takes.
+// readTransaction reads a body and the number of uses of each line that it takes.
 func readTransaction(r *http.Request, taking bool) (t accountant.Transaction, wanted []int,
 	err error) {
 	var asked transaction
@@ -127,7 +127,7 @@ func readTransaction(r *http.Request, taking bool) (t accountant.Transaction, wa
 			return t, nil, &failure{http.StatusBadRequest, "invalid", err.Error(), nil}
 		}
 		k.OK(line.Take >= 0 && line.Take <= mostTaken-total && (taking || line.Take == 0),
-			"body.lines.take", line.Take, "at most 10000 in all, and 0 where uses are not taken")
+			"body.lines.take", line.Take, "at most 10000 in all, and 0 if the request takes no uses")
 		total = min(total+max(line.Take, 0), mostTaken)
 		wanted = append(wanted, line.Take)
 		t.Lines = append(t.Lines, accountant.Line{Purpose: line.Purpose, Event: event,
@@ -136,7 +136,7 @@ func readTransaction(r *http.Request, taking bool) (t accountant.Transaction, wa
 	return t, wanted, k.Err()
 }
 
-// plain reports whether an ID consists of what needs no escape in a path.
+// plain reports whether an ID consists of characters that need no escape in a path.
 func plain(id string) bool {
 	for _, c := range id {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' ||

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// check refuses layers that no graph can be made of: a user-defined network may state any.
+// check returns an error for layers that cannot be written as a graph, since user-defined networks
+// may have any layers.
 func check(layers []models.Layer) error {
 	var c param.Checker
 	c.OK(len(layers) > 0, "onnx.Network.Layers", 0, "at least one")
@@ -17,13 +18,14 @@ func check(layers []models.Layer) error {
 		path := fmt.Sprintf("onnx.Network.Layers[%d]", i)
 		c.OK(l.In > 0 && l.Out > 0, path, fmt.Sprintf("%d to %d numbers", l.In, l.Out),
 			"positive widths")
-		c.OK(i == 0 || l.In == layers[i-1].Out, path+".In", l.In, "what the layer before leaves")
+		c.OK(i == 0 || l.In == layers[i-1].Out, path+".In", l.In,
+			"the size of the previous layer's output")
 		_, known := functions[l.Func]
 		c.OK(known || l.Func == device.Identity, path+".Func", int(l.Func), "a known function")
-		c.OK(fits(l), path, l.Kind.String(), "a known kind, with parameters and sizes that go with it")
+		c.OK(fits(l), path, l.Kind.String(), "a known kind with parameters and sizes that match it")
 		for _, m := range []device.Matrix{l.Weight, l.Bias, l.Centre} {
 			numbers += m.Rows * m.Cols
-			c.OK(m.Mem == nil && len(m.Data) >= m.Rows*m.Cols, path, "a matrix of a device",
+			c.OK(m.Mem == nil && len(m.Data) >= m.Rows*m.Cols, path, "a matrix on a device",
 				"matrices on the host")
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// graph is a graph on its way out: what is computed last is called at.
+// graph is a graph under construction. at is the name of the value computed last.
 type graph struct {
 	out    *pb.GraphProto
 	at     string
-	prefix string // of the names of this layer
+	prefix string // prefix of the names in this layer
 	count  int
 }
 
@@ -61,8 +61,8 @@ func (g *graph) function(f device.Func) {
 	}
 }
 
-// asImages lays rows out as images with their channels apart, as ONNX has them; asRows is the way
-// back.
+// asImages converts rows to images with one plane for each channel, as ONNX stores them; asRows
+// converts back.
 func (g *graph) asImages(m device.Image) {
 	g.reshape(0, m.Height, m.Width, m.Channels)
 	g.next("Transpose")
@@ -75,10 +75,10 @@ func (g *graph) asRows(width int) {
 	g.reshape(0, width)
 }
 
-// reshape keeps a side that is called 0.
+// reshape changes the shape; a side of 0 is kept.
 func (g *graph) reshape(sides ...int) { g.next("Reshape", g.integers("shape", sides...)) }
 
-// convolution has its weights as maps × channels × rows × columns.
+// convolution adds a convolution. Its weights are maps × channels × rows × columns.
 func (g *graph) convolution(l models.Layer) {
 	w := l.Window
 	weights := make([]float32, 0, l.Maps*w.Patch())
@@ -96,7 +96,8 @@ func (g *graph) convolution(l models.Layer) {
 	g.asRows(l.Out)
 }
 
-// transposed has its weights as maps × channels × rows × columns too, of which maps go in.
+// transposed adds a transposed convolution. Its weights are also maps × channels × rows × columns;
+// its input has maps channels.
 func (g *graph) transposed(l models.Layer) {
 	w := l.Window
 	weights := make([]float32, 0, l.Maps*w.Patch())
@@ -185,7 +186,7 @@ func (g *graph) head(h models.Head) {
 	}
 }
 
-// next applies an operator to what is computed last.
+// next applies an operator to the value computed last.
 func (g *graph) next(kind string, others ...string) {
 	to := g.name(kind)
 	g.op(kind, append([]string{g.at}, others...), to)
@@ -224,7 +225,7 @@ func flat(m device.Matrix) []float32 {
 	return out
 }
 
-// floats adds numbers that are part of the file, and is their name.
+// floats adds numbers to the file and returns their name.
 func (g *graph) floats(name string, values []float32, sides ...int) string {
 	raw := make([]byte, 0, 4*len(values))
 	for _, v := range values {

@@ -15,23 +15,23 @@ import (
 // Opset is the version of the standard operators that a file needs.
 const Opset = 17
 
-// irVersion is that of the form of files, which goes with Opset.
+// irVersion is the version of the file format that belongs to Opset.
 const irVersion = 8
 
-// mostNumbers are the parameters that fit into one protocol buffer, of less than 2 GiB.
+// mostNumbers is the number of parameters that fit into one protocol buffer of less than 2 GiB.
 const mostNumbers = 1 << 28
 
-// A Network is what a file holds.
+// A Network is the content of a file.
 type Network struct {
-	Name   string         // of the graph; "" means "network"
+	Name   string         // name of the graph; "" means "network"
 	Layers []models.Layer // from [models.LayersOf], or from a model's or a classifier's Layers
-	// Input and Output name the rows that go in and come out; "" means "input" and "output".
+	// Input and Output are the names of the input and output rows; "" means "input" and "output".
 	Input, Output string
 	Doc           string // for people
 }
 
-// Networks are those of a released generator: one, or one for each cluster. Their Doc is the
-// guarantee. Their inputs are named codes and their outputs means.
+// Networks returns the networks of a released generator: one, or one for each cluster. Their Doc is
+// the guarantee. Their inputs are named codes and their outputs means.
 //
 // Errors: *[param.Error] for a generator of a system whose models are not networks of layers.
 func Networks(g *synth.Generator) ([]Network, error) {

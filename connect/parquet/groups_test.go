@@ -70,16 +70,6 @@ func TestGroupsRefuse(t *testing.T) {
 	}
 }
 
-func parts(all ...records.Data) func(yield func(records.Data, error) bool) {
-	return func(yield func(records.Data, error) bool) {
-		for _, d := range all {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
-}
-
 func TestDataset(t *testing.T) {
 	s := people(t)
 	f := drawn(t, s, 250)

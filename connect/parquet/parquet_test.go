@@ -4,75 +4,27 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/internal/tabletest"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
+// The tables and helpers that tests of packages share.
+var (
+	people  = tabletest.People
+	visits  = tabletest.Visits
+	drawn   = tabletest.Drawn
+	cellsOf = tabletest.Lines
+	parts   = tabletest.Parts
+)
 
-func people(t testing.TB) records.Schema {
-	t.Helper()
-	return must(records.NewSchema(
-		records.Numeric("weight", 0, 200),
-		records.Integer("age", 0, 120).WithMissing(),
-		records.Categorical("town", "Köln", "Bonn", "1").WithOther("Bonn"),
-		records.Ordinal("size", "S", "M", "L").WithMissing(),
-		records.Flag("alive", "no", "yes"),
-		records.Numeric("bonus", -1e300, 1e300).WithMissing(),
-		records.Label("class", "a", "b"),
-	))(t)
-}
-
-// drawn are records of the schema, some values missing.
-func drawn(t testing.TB, s records.Schema, n int) *records.Frame {
-	t.Helper()
-	r := rand.New(rand.NewPCG(1, 2))
-	b := must(records.NewFrameBuilder(s))(t)
-	for range n {
-		row := make([]any, 0, len(s.Columns()))
-		for _, c := range s.Columns() {
-			lo, hi := c.Bounds()
-			switch {
-			case c.HasMissing() && r.IntN(3) == 0:
-				row = append(row, nil)
-			case c.Kind() == records.IntegerColumn:
-				row = append(row, math.Round(lo+r.Float64()*(hi-lo)))
-			case c.IsNumber():
-				row = append(row, lo+r.Float64()*(hi-lo))
-			default:
-				row = append(row, c.Levels()[r.IntN(len(c.Levels()))])
-			}
-		}
-		if err := b.Append(row...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return b.Frame()
-}
-
-func cellsOf(f *records.Frame) string {
-	var b strings.Builder
-	for i := range f.Len() {
-		b.Write(append(f.AppendJSON(nil, i), '\n'))
-	}
-	return b.String()
-}
+func must[T any](v T, err error) func(testing.TB) T { return tabletest.Must(v, err) }
 
 func written(t testing.TB, f *records.Frame) []byte {
 	t.Helper()

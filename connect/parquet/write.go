@@ -13,8 +13,18 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// groupRows is the number of rows of a row group.
-const groupRows = 1 << 17
+// A row group is held in memory until it is full: it has 131,072 rows, or fewer of many columns, so
+// that it holds at most 8,388,608 values, but never fewer than 1,024 rows.
+const (
+	groupRows   = 1 << 17
+	groupValues = 1 << 23
+	fewestRows  = 1 << 10
+)
+
+// rowsOfGroup is the number of rows of a row group of so many columns.
+func rowsOfGroup(columns int) int {
+	return min(max(groupValues/columns, fewestRows), groupRows)
+}
 
 // WriteFrame writes the records of a table, with the schema's columns in their order.
 //
@@ -26,8 +36,11 @@ func WriteFrame(w io.Writer, f *records.Frame) error {
 	return WriteFrames(w, f.Schema(), func(yield func(records.Data, error) bool) { yield(f, nil) })
 }
 
-// WriteFrames is [WriteFrame] for records that come in parts, such as those a generator streams, in
-// memory that does not grow with their number. The first error of the parts ends it.
+// WriteFrames writes records that come in parts, such as those a generator streams. Its memory is
+// that of one row group, and of a few hundred bytes for each column of each row group in the
+// footer. The first error of the parts ends it.
+//
+// Errors: those of [WriteFrame]; the first error of the parts.
 func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, error]) (err error) {
 	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
 		return err
@@ -79,13 +92,15 @@ type writer struct {
 	file   *pq.GenericWriter[any]
 	schema records.Schema
 	levels [][]pq.Value // of columns of levels
+	size   int          // rows of a row group
 	rows   int          // of the row group at hand
 	buffer []pq.Value
 }
 
 func newWriter(w io.Writer, s records.Schema) *writer {
 	columns := s.Columns()
-	out := &writer{schema: s, levels: make([][]pq.Value, len(columns))}
+	out := &writer{schema: s, levels: make([][]pq.Value, len(columns)),
+		size: rowsOfGroup(len(columns))}
 	root := ordered{Group: pq.Group{}}
 	for j, c := range columns {
 		var node pq.Node
@@ -142,13 +157,13 @@ func (f field) Value(base reflect.Value) reflect.Value {
 // write writes the rows of a frame, and begins a new row group wherever one is full.
 func (w *writer) write(f *records.Frame) error {
 	for lo := 0; lo < f.Len(); {
-		hi := min(f.Len(), lo+groupRows-w.rows)
+		hi := min(f.Len(), lo+w.size-w.rows)
 		for j := range w.levels {
 			if err := w.column(f, j, lo, hi); err != nil {
 				return err
 			}
 		}
-		if w.rows += hi - lo; w.rows == groupRows {
+		if w.rows += hi - lo; w.rows == w.size {
 			if err := w.file.Flush(); err != nil {
 				return err
 			}

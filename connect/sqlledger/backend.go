@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// Backend keeps ledgers in a database: a [store.Backend]. It has connections only while one of its
-// journals is open. It is safe for concurrent use.
+// Backend is a [store.Backend] that keeps ledgers in a database. It has connections only while one
+// of its journals is open. It is safe for concurrent use.
 type Backend struct {
 	*dialect
 	reading, writing *pool
@@ -42,7 +42,7 @@ func (b *Backend) Journal(ctx context.Context, name string, mode store.Mode) (ac
 	return j, nil
 }
 
-// find makes sure that the journal is there, or makes it.
+// find checks that the journal exists, or creates it.
 func (b *Backend) find(ctx context.Context, j *journal) error {
 	err := b.retry(ctx, func() error { return j.db.PingContext(ctx) }) // files are opened here
 	if err != nil {
@@ -103,11 +103,11 @@ func (b *Backend) names(ctx context.Context, db *database) ([]string, error) {
 		}
 		names = append(names, name)
 	}
-	slices.Sort(names) // here and not there: databases have their own orders of letters
+	slices.Sort(names) // sorted here, since databases order letters differently
 	return names, rows.Err()
 }
 
-// failed says where an error comes from.
+// failed adds the origin to an error.
 func failed(err error) error {
 	if err == nil {
 		return nil

@@ -9,37 +9,36 @@ import (
 	"time"
 )
 
-// dialect is what the databases do differently.
+// dialect holds the differences between the databases.
 type dialect struct {
-	place      string // for guarantees, without a password
-	mark       string // of a statement's numbered arguments
+	place      string // shown in guarantees, without a password
+	mark       string // prefix of a statement's numbered arguments
 	begin      *sql.TxOptions
 	migrations []string // each leads from one version of the schema to the next
 
-	// exists asks whether there is a schema at all.
+	// exists queries whether there is a schema at all.
 	exists string
-	// migrating keeps others from migrating until the transaction ends; "" where every transaction
-	// does.
+	// migrating prevents other migrations until the transaction ends; "" if every transaction does so.
 	migrating string
-	// head reads the ledger's last line and the schema's version, keeps others from adding a line
-	// until the transaction ends, makes the commit durable, and says "on" where the database keeps
-	// what it has called durable.
+	// head reads the ledger's last line and the schema's version, prevents others from adding a line
+	// until the transaction ends, and makes the commit durable. Its last column is "on" if the
+	// database really keeps what it reports as durable.
 	head string
 
 	openRead, openWrite func(create bool) (*database, error)
-	// transient reports that a transaction came to nothing because of another one.
+	// transient reports whether a transaction failed because of another one.
 	transient func(error) bool
 }
 
-// sql is a statement in the dialect.
+// sql returns a statement in the dialect.
 func (d *dialect) sql(statement string) string {
 	return strings.ReplaceAll(statement, "$", d.mark)
 }
 
-// patience is how long a transaction is tried again.
+// patience is the time during which a transaction is retried.
 const patience = 30 * time.Second
 
-// retry repeats a transaction that came to nothing because of another one.
+// retry repeats a transaction that failed because of another one.
 func (d *dialect) retry(ctx context.Context, transaction func() error) error {
 	pause := time.Millisecond
 	for begin := time.Now(); ; {
@@ -59,7 +58,7 @@ func (d *dialect) retry(ctx context.Context, transaction func() error) error {
 	}
 }
 
-// transact carries out a transaction, again where it came to nothing because of another one.
+// transact runs a transaction, and repeats it if it failed because of another one.
 func (d *dialect) transact(ctx context.Context, db *database, options *sql.TxOptions,
 	do func(*sql.Tx) error) error {
 	return d.retry(ctx, func() error {
@@ -68,7 +67,7 @@ func (d *dialect) transact(ctx context.Context, db *database, options *sql.TxOpt
 			return err
 		}
 		if err := do(tx); err != nil {
-			_ = tx.Rollback() // the first error says more
+			_ = tx.Rollback() // the first error is more informative
 			return err
 		}
 		return tx.Commit()

@@ -10,7 +10,7 @@
 // Guarantee: that of package store. A line is added in one serialisable transaction that compares
 // the ledger's last line with the one that the caller has seen, and is durable when the answer
 // comes: PostgreSQL with synchronous_commit at least on, SQLite with a synchronised write-ahead
-// log. A database that cannot promise this is refused: PostgreSQL with fsync off, SQLite without
+// log. A database that cannot guarantee this is an error: PostgreSQL with fsync off, SQLite without
 // its write-ahead log.
 //
 // # Tables
@@ -22,15 +22,14 @@
 //
 // # Permissions
 //
-// On PostgreSQL, [Backend.GrantRead] lets a role audit and nothing else, and [Backend.GrantUse]
-// lets a role add lines but neither change nor remove one, so that it cannot compact a ledger
-// either. SQLite has the permissions of the file system: any process that can read
-// the folder's files can audit.
+// On PostgreSQL, [Backend.GrantRead] lets a role audit and nothing else. [Backend.GrantUse] lets a
+// role add lines but neither change nor remove one, so it cannot compact a ledger. SQLite uses the
+// permissions of the file system: any process that can read the folder's files can audit.
 //
 // # Limits
 //
-// A database file of SQLite belongs on a local disk. A backup that is restored is noticed by every
-// ledger and checkpoint that has seen a later line, and by no other; the same holds for
-// a PostgreSQL standby that is promoted before it has received every line, unless replication is
-// synchronous. Keep no ledger on a standby that may lose lines.
+// A database file of SQLite belongs on a local disk. Every ledger and checkpoint that has seen a
+// later line detects a restored backup; others do not. The same holds for a PostgreSQL standby that
+// is promoted before it has received every line, which can happen unless replication is
+// synchronous. Do not keep a ledger on a standby that may lose lines.
 package sqlledger

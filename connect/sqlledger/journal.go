@@ -53,12 +53,12 @@ func (j *journal) Append(ctx context.Context, after accountant.Position,
 		return j.insert(ctx, tx, head, lines)
 	})
 	if err == nil {
-		err = j.db.check() // what was written to a file that is no longer there is not durable
+		err = j.db.check() // what was written to a removed file is not durable
 	}
 	return failed(err)
 }
 
-// lockHead is the last line, which stays the last one until the transaction ends.
+// lockHead returns the last line. It stays the last one until the transaction ends.
 func (j *journal) lockHead(ctx context.Context, tx *sql.Tx) (accountant.Position, error) {
 	var line int64
 	var hash, durable string
@@ -68,7 +68,7 @@ func (j *journal) lockHead(ctx context.Context, tx *sql.Tx) (accountant.Position
 	case errors.Is(err, sql.ErrNoRows):
 		err = fmt.Errorf("%w: the ledger was removed", accountant.ErrRolledBack)
 	case err == nil && durable != "on":
-		err = errors.New("the server's setting fsync is off: nothing that it keeps is durable")
+		err = errors.New("the server's setting fsync is off: its data are not durable; want on")
 	case err == nil:
 		err = j.fits(version)
 	}
@@ -93,9 +93,9 @@ func (j *journal) insert(ctx context.Context, tx *sql.Tx, head accountant.Positi
 	return err
 }
 
-// The lines from a number on, or from the last snapshot on, beside the ledger's last line: one
-// statement sees one state of the database. The text of the line at the position is known to
-// the caller that asks for those after it, and may be long.
+// Each statement returns the lines from a number on, or from the last snapshot on, together with
+// the ledger's last line, since one statement sees one state of the database. The text of the line
+// at the position is left out: the caller knows it, and it may be long.
 const (
 	readAfter = `SELECT h.line, h.hash, l.line, l.hash, l.snapshot,
 			CASE WHEN l.line > $2 THEN l.text END
@@ -156,13 +156,14 @@ func (j *journal) read(ctx context.Context, after accountant.Position,
 	return r.end()
 }
 
-// reader holds the rows of readAfter and readLatest to what a journal promises.
+// reader checks the rows of readAfter and readLatest against the contract of a journal.
 type reader struct {
 	after, last, head accountant.Position
 	rows              int
 }
 
-// scan reads a row. It is no line where there are none, or where it is the one before the first.
+// scan reads a row. It returns no line if the ledger has none, or if the row is the position before
+// the first line.
 func (r *reader) scan(rows *sql.Rows) (l accountant.JournalLine, there bool, err error) {
 	var headLine int64
 	var number sql.NullInt64
@@ -185,11 +186,12 @@ func (r *reader) scan(rows *sql.Rows) (l accountant.JournalLine, there bool, err
 	return l, l.Line != r.after.Line, r.first(l)
 }
 
-// first checks the first row after a position: the line at the position, or, where that was
+// first checks the first row after a position: it must be the line at the position or, if that was
 // trimmed, a snapshot.
 func (r *reader) first(l accountant.JournalLine) error {
 	if l.Line == r.after.Line && l.Hash != r.after.Hash {
-		return fmt.Errorf("%w: line %d is another one", accountant.ErrRolledBack, l.Line)
+		return fmt.Errorf("%w: line %d differs from the one seen before", accountant.ErrRolledBack,
+			l.Line)
 	}
 	if l.Line != r.after.Line && !l.Snapshot {
 		return fmt.Errorf("%w: line %d is missing", accountant.ErrDamaged, r.after.Line)
@@ -197,7 +199,7 @@ func (r *reader) first(l accountant.JournalLine) error {
 	return nil
 }
 
-// end compares the last row with the ledger's last line.
+// end checks that the last row is the ledger's last line.
 func (r *reader) end() error {
 	switch {
 	case r.rows == 0:

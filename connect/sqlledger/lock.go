@@ -11,11 +11,11 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// lockPatience is how long Lock waits.
+// lockPatience is the time that Lock waits.
 const lockPatience = 2 * time.Second
 
-// Lock implements [accountant.Locker]. A process that hangs may keep the lock, and a machine that
-// vanishes, until the server notices. So Lock goes on without it after a while: nothing but the
+// Lock implements [accountant.Locker]. A process that hangs, or a machine that vanishes, may keep
+// the lock until the server notices. So Lock continues without the lock after a while: only the
 // number of conflicts depends on it.
 func (j *journal) Lock(ctx context.Context) (unlock func(), err error) {
 	if j.mode == store.Read {
@@ -41,8 +41,8 @@ func (j *journal) Lock(ctx context.Context) (unlock func(), err error) {
 // lockSpace is the first of the two numbers that name an advisory lock.
 const lockSpace = "1886545262"
 
-// lockPostgres holds an advisory lock by a transaction, so that it passes through a pooler of
-// connections and ends with the connection.
+// lockPostgres takes an advisory lock that belongs to a transaction, so that it works through a
+// connection pooler and ends with the connection.
 func lockPostgres(db *sql.DB) func(ctx, short context.Context, name string) (func(), error) {
 	return func(ctx, short context.Context, name string) (func(), error) {
 		tx, err := db.BeginTx(ctx, nil)

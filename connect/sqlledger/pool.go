@@ -7,18 +7,19 @@ import (
 	"sync"
 )
 
-// database is an open one.
+// database is an open database.
 type database struct {
 	*sql.DB
-	// lock waits for the lock of a name until the second context ends; it ends with the first.
+	// lock waits for the lock of a name until the second context ends. The lock ends with the first
+	// context.
 	lock func(ctx, short context.Context, name string) (unlock func(), err error)
-	// lost says that it is no longer the one at its place; nil where that cannot be.
+	// lost returns an error if another database has taken its place; nil if that cannot happen.
 	lost func() error
-	// closing frees what else it holds; may be nil.
+	// closing frees its other resources; may be nil.
 	closing func() error
 }
 
-// check says that the database is no longer the one at its place.
+// check returns an error if another database has taken its place.
 func (d *database) check() error {
 	if d.lost == nil {
 		return nil
@@ -34,7 +35,7 @@ func (d *database) close() error {
 	return errors.Join(d.Close(), d.closing())
 }
 
-// pool holds a database open while it is used.
+// pool keeps a database open while it is in use.
 type pool struct {
 	open  func(create bool) (*database, error)
 	mu    sync.Mutex

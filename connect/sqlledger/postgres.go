@@ -14,17 +14,17 @@ import (
 )
 
 // PostgreSQL keeps ledgers on a server of version 12 or later. The address is a URL or a list of
-// keys and values, as libpq has them; what is missing comes from the environment (PGHOST, …). The
-// tables are in the first schema of the search path.
+// keys and values, as in libpq; missing parts come from the environment (PGHOST, …). The tables are
+// in the first schema of the search path.
 //
 // Errors: *param.Error, without the address.
 func PostgreSQL(address string) (*Backend, error) {
 	const want = "the address of a PostgreSQL server"
 	config, err := pgx.ParseConfig(address)
-	if err != nil { // which may quote the password
+	if err != nil { // the error may contain the password
 		return nil, param.New("sqlledger.PostgreSQL.address", "what was given", want)
 	}
-	// guarantees are published: they say nothing of the host
+	// guarantees are published, so they do not name the host
 	d := postgres(fmt.Sprintf("the PostgreSQL database %q", config.Database))
 	d.openWrite = func(bool) (*database, error) {
 		return openPostgres(stdlib.OpenDB(*config)), nil
@@ -38,8 +38,8 @@ func PostgreSQL(address string) (*Backend, error) {
 }
 
 // PostgreSQLDB keeps ledgers on the PostgreSQL server of an open database, whose driver's errors
-// have a method SQLState, as those of pgx do. The caller closes the database, when no ledger is
-// used any more; place says in guarantees where it is.
+// have a method SQLState, as those of pgx do. The caller closes the database after the last use of
+// a ledger. Guarantees name the database by place.
 func PostgreSQLDB(db *sql.DB, place string) *Backend {
 	d := postgres(place)
 	b := newBackend(d)
@@ -59,7 +59,7 @@ func postgres(place string) *dialect {
 		exists: `SELECT count(*) > 0 FROM pg_catalog.pg_class
 			WHERE relname = 'privgen_schema' AND pg_catalog.pg_table_is_visible(oid)`,
 		migrating: `SELECT pg_advisory_xact_lock(` + lockSpace + `, 0)`,
-		// synchronous_commit may be off, or be on for this machine alone where a standby is waited for
+		// synchronous_commit may be off, or may wait for this machine alone although there is a standby
 		head: `SELECT h.line, h.hash, v.version, current_setting('fsync')
 			FROM privgen_ledgers h, privgen_schema v,
 				(SELECT CASE WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
@@ -90,9 +90,9 @@ var postgresMigrations = []string{`
 		SELECT ledger, line, hash, snapshot, convert_from(text, 'UTF8') AS text FROM privgen_lines;
 `}
 
-// postgresTransient is true of what the server rolled back because of another transaction: classes
-// 40 but for 40003, which says that the end is unknown; a lock that was not to be had; and a row
-// that another transaction has added.
+// postgresTransient reports whether the server rolled back because of another transaction: class 40
+// except 40003, whose outcome is unknown; a lock that was not available; and a row that another
+// transaction has added.
 func postgresTransient(err error) bool {
 	var state interface{ SQLState() string }
 	if !errors.As(err, &state) {
@@ -115,7 +115,7 @@ func (b *Backend) GrantRead(ctx context.Context, role string) error {
 }
 
 // GrantUse lets a role of the PostgreSQL server create, read and use all ledgers, but neither
-// change nor remove a line; nor can it make the tables, which Migrate does.
+// change nor remove a line. The role cannot create the tables, which Migrate does.
 //
 // Errors: errors.ErrUnsupported for SQLite; those of the database.
 func (b *Backend) GrantUse(ctx context.Context, role string) error {

@@ -10,14 +10,14 @@ import (
 )
 
 var (
-	// ErrNewer: the database's tables were made by a later version of this package.
+	// ErrNewer is returned if the database's tables were made by a later version of this package.
 	ErrNewer = errors.New("the schema is newer than this program")
-	// ErrOlder: the database's tables were made by an earlier version of this package.
+	// ErrOlder is returned if the database's tables were made by an earlier version of this package.
 	ErrOlder = errors.New("the schema is older than this program: call Migrate")
 )
 
-// Migrate makes the tables, or brings those of an earlier version up to date, in one transaction.
-// Programs of the earlier version can use the database no more.
+// Migrate creates the tables, or updates those of an earlier version, in one transaction. Programs
+// of the earlier version can then no longer use the database.
 //
 // Errors: ErrNewer; those of the database.
 func (b *Backend) Migrate(ctx context.Context) error {
@@ -28,7 +28,7 @@ func (b *Backend) Migrate(ctx context.Context) error {
 	return failed(errors.Join(b.migrate(ctx, db), b.writing.release()))
 }
 
-// migrate writes nothing where the schema is up to date, so that no permission is needed.
+// migrate writes nothing if the schema is up to date, so that it then needs no permission.
 func (d *dialect) migrate(ctx context.Context, db *database) error {
 	if version, err := d.version(ctx, db); err != nil || d.fits(version) == nil {
 		return err
@@ -61,7 +61,7 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// version is that of the schema, 0 for none.
+// version returns the version of the schema, 0 for none.
 func (d *dialect) version(ctx context.Context, q querier) (version int, err error) {
 	var exists bool
 	if err := q.QueryRowContext(ctx, d.exists).Scan(&exists); err != nil || !exists {
@@ -71,7 +71,7 @@ func (d *dialect) version(ctx context.Context, q querier) (version int, err erro
 	return version, err
 }
 
-// current refuses a schema that is not this version's.
+// current returns an error for a schema of another version.
 func (d *dialect) current(ctx context.Context, q querier) error {
 	version, err := d.version(ctx, q)
 	if err != nil {

@@ -20,10 +20,10 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// SQLite keeps ledgers in a file, for the processes of one machine. Beside it there are a
-// write-ahead log and its index, with "-wal" and "-shm" after the name, which belong to it: a copy
-// without the log lacks the latest lines. An empty file with "-lock" after the name keeps the
-// processes in line.
+// SQLite keeps ledgers in a file, for the processes of one machine. SQLite keeps a write-ahead log
+// and its index in two files with "-wal" and "-shm" after the name. They belong to the database: a
+// copy without the log lacks the latest lines. Processes wait for one another by locking an empty
+// file with "-lock" after the name.
 func SQLite(path string) *Backend {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -67,15 +67,15 @@ var sqliteMigrations = []string{`
 		SELECT ledger, line, hash, snapshot, CAST(text AS TEXT) AS text FROM privgen_lines;
 `}
 
-// sqliteTransient is true where a lock was not to be had.
+// sqliteTransient reports whether a lock was not available.
 func sqliteTransient(err error) bool {
 	const busy, locked, primary = 5, 6, 0xff
 	var e *sqlite.Error
 	return errors.As(err, &e) && (e.Code()&primary == busy || e.Code()&primary == locked)
 }
 
-// Every transaction begins as a writer's, so that none finds out later that it is too late, and
-// ends when its part of the write-ahead log has been synchronised.
+// Every transaction takes the write lock when it begins, so that none fails later for lack of it,
+// and ends when its part of the write-ahead log has been synchronised.
 const (
 	sqliteWriting = "_txlock=immediate&_journal_mode=WAL&_synchronous=FULL&_busy_timeout=5000" +
 		"&_defensive=1&_pragma=fullfsync(1)&_pragma=checkpoint_fullfsync(1)"
@@ -88,7 +88,7 @@ func openSQLite(path, mode, settings string) (*database, error) {
 	}
 	address := url.URL{Scheme: "file", Path: filepath.ToSlash(path),
 		RawQuery: "mode=" + mode + "&" + settings}
-	if !strings.HasPrefix(address.Path, "/") { // it begins with a drive
+	if !strings.HasPrefix(address.Path, "/") { // the path begins with a drive letter
 		address.Path = "/" + address.Path
 	}
 	connector, err := sqlite.NewConnector(address.String())
@@ -102,12 +102,12 @@ func openSQLite(path, mode, settings string) (*database, error) {
 		lost:    file.lost,
 		closing: mutex.Close,
 		lock: func(_, short context.Context, _ string) (func(), error) {
-			return mutex.Lock(short) // one for all: the file has one writer at a time anyway
+			return mutex.Lock(short) // one connection: the file has one writer at a time anyway
 		},
 	}, nil
 }
 
-// sqliteConnector makes connections that keep the promises of package store.
+// sqliteConnector makes connections with the settings that package store requires.
 type sqliteConnector struct {
 	driver.Connector
 	file  *sqliteFile
@@ -138,7 +138,7 @@ func (c *sqliteConnector) prepare(ctx context.Context, conn driver.Conn) error {
 	if level, err := pragma(ctx, conn, "synchronous"); err != nil || level != full {
 		return errors.Join(err, fmt.Errorf("%s: synchronous is %v, not FULL", c.file.path, level))
 	}
-	// Auditors who may not write can read only where the log and its index exist.
+	// An auditor without permission to write can read only if the log and its index exist.
 	if f, ok := conn.(sqlite.FileControl); ok {
 		if _, err := f.FileControlPersistWAL("main", 1); err != nil {
 			return err
@@ -147,7 +147,7 @@ func (c *sqliteConnector) prepare(ctx context.Context, conn driver.Conn) error {
 	return c.file.syncLog()
 }
 
-// pragma is the value of a setting.
+// pragma returns the value of a setting.
 func pragma(ctx context.Context, conn driver.Conn, name string) (driver.Value, error) {
 	q, ok := conn.(driver.QueryerContext)
 	if !ok {
@@ -169,8 +169,8 @@ type sqliteFile struct {
 	info fs.FileInfo // nil before the first connection
 }
 
-// syncLog makes durable what a process has written that was killed before it could: a connection
-// that comes after it may read such lines.
+// syncLog makes lines durable that a process wrote before it was killed: a later connection may
+// read such lines.
 func (f *sqliteFile) syncLog() error {
 	log, err := os.OpenFile(f.path+"-wal", os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -182,7 +182,7 @@ func (f *sqliteFile) syncLog() error {
 	return errors.Join(log.Sync(), log.Close())
 }
 
-// remember notes which file it is, or refuses another one.
+// remember stores the identity of the file, or returns an error if it has changed.
 func (f *sqliteFile) remember() error {
 	info, err := os.Stat(f.path)
 	if err != nil {
@@ -196,8 +196,8 @@ func (f *sqliteFile) remember() error {
 	return f.same(info)
 }
 
-// lost says that the file was removed or replaced, as by a backup, while it was open: this process
-// would go on in the old one, and others in the new.
+// lost returns an error if the file was removed or replaced, for example by a backup, while it was
+// open: this process would continue with the old file and others with the new one.
 func (f *sqliteFile) lost() error {
 	info, err := os.Stat(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -216,5 +216,5 @@ func (f *sqliteFile) same(info fs.FileInfo) error {
 	if f.info == nil || os.SameFile(f.info, info) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is another file than it was", accountant.ErrRolledBack, f.path)
+	return fmt.Errorf("%w: %s was replaced by another file", accountant.ErrRolledBack, f.path)
 }

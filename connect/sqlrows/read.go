@@ -17,7 +17,7 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// ReadFrame reads all records that a query yields.
+// ReadFrame reads all records of a query's result.
 //
 // Errors: [records.ErrFormat] where the query yields no column of a name that the schema has, or
 // two; *[param.Error] for a schema that is not of tables; those of the database.
@@ -25,7 +25,7 @@ func ReadFrame(ctx context.Context, db Querier, s records.Schema, query string,
 	args ...any) (*records.Frame, error) {
 	const all = 1 << 62
 	for f, err := range Stream(ctx, db, s, all, query, args...) {
-		return f, err // the first piece is all there is
+		return f, err // the first piece holds everything
 	}
 	b, err := records.NewFrameBuilder(s)
 	if err != nil {
@@ -34,9 +34,9 @@ func ReadFrame(ctx context.Context, db Querier, s records.Schema, query string,
 	return b.Frame(), nil
 }
 
-// Stream reads the records that a query yields in frames of the given number of rows, the last one
-// of what is left, in memory that does not grow with their number. It ends after the first error,
-// which is one of those of [ReadFrame].
+// Stream reads the records of a query's result in frames of the given number of rows; the last
+// frame may be shorter. Memory does not grow with the number of records. It ends after the first
+// error, which is one of those of [ReadFrame].
 func Stream(ctx context.Context, db Querier, s records.Schema, rows int, query string,
 	args ...any) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {
@@ -59,14 +59,14 @@ func Stream(ctx context.Context, db Querier, s records.Schema, rows int, query s
 	}
 }
 
-// input is the result of a query on its way in.
+// input is the state of reading a query's result.
 type input struct {
 	rows    *sql.Rows
 	builder *records.FrameBuilder
 	kinds   []records.ColumnKind
 	numbers []bool // which columns of the schema are numbers
 	bools   []bool // and which of them the database calls bools
-	places  []int  // of the schema's columns among the query's, -1 for one that is not read
+	places  []int  // positions of the schema's columns among the query's, -1 for one that is not read
 	cells   []any  // one for each of the query's columns
 	scan    []any  // where the cells are
 	values  []any  // in the schema's order
@@ -107,7 +107,7 @@ func (in *input) place(s records.Schema) error {
 		return fmt.Errorf("sqlrows: %w", err)
 	}
 	for _, c := range s.Columns() {
-		if c.Kind() == records.IdentifierColumn { // is never read
+		if c.Kind() == records.IdentifierColumn { // never read
 			in.places, in.kinds = append(in.places, -1), append(in.kinds, c.Kind())
 			in.numbers, in.bools = append(in.numbers, false), append(in.bools, false)
 			continue
@@ -138,7 +138,7 @@ func (in *input) place(s records.Schema) error {
 	return nil
 }
 
-// next is the frame of the next rows; more says that there may be others after them.
+// next returns the frame of the next rows; more reports whether further rows may follow.
 func (in *input) next(rows int) (f *records.Frame, more bool, err error) {
 	for in.builder.Len() < rows {
 		if !in.rows.Next() {
@@ -163,8 +163,8 @@ func (in *input) next(rows int) (f *records.Frame, more bool, err error) {
 	return in.builder.Frame(), true, nil
 }
 
-// cell is a value of a database as one of a record. Databases without a type for bools have 0 and 1
-// in their place.
+// cell converts a value of a database to one of a record. Databases without a type for bools use 0
+// and 1.
 func cell(v any, kind records.ColumnKind, number, isBool bool) any {
 	switch x := v.(type) {
 	case time.Time:

@@ -13,23 +13,23 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Placeholder is how a database numbers the values of a statement.
+// Placeholder is a database's notation for the values of a statement.
 type Placeholder int
 
 // The placeholders.
 const (
-	Question Placeholder = iota // ?, as SQLite and MySQL have it
-	Dollar                      // $1, as PostgreSQL has it
+	Question Placeholder = iota // ?, as in SQLite and MySQL
+	Dollar                      // $1, as in PostgreSQL
 )
 
-// Insert adds records to a table that exists and has the schema's columns, all of them in one
-// transaction or none. Numbers are written as DOUBLE PRECISION, whole numbers as BIGINT, levels,
+// Insert adds records to an existing table that has the schema's columns. One transaction adds all
+// of them or none. Numbers are written as DOUBLE PRECISION, whole numbers as BIGINT, levels,
 // moments and identifiers as TEXT, lengths of time as seconds (BIGINT, or TEXT of a decimal number
 // where there is a fraction), and missing values as NULL; the database converts them to the
 // columns' own types.
 //
 // The name of the table is a plain name, or one with its schema ("public.people"). Names are quoted
-// as standard SQL has it.
+// as in standard SQL.
 //
 // Errors: *[param.Error] for a schema that is not of tables, records of another schema, and a name
 // that is empty; the first error of the parts; those of the database.
@@ -48,7 +48,7 @@ func Insert(ctx context.Context, db *sql.DB, p Placeholder, table string, s reco
 	}
 	defer func() {
 		if err != nil {
-			_ = tx.Rollback() // the first error says more
+			_ = tx.Rollback() // the first error is more informative
 		}
 	}()
 	insert, err := tx.PrepareContext(ctx, text)
@@ -72,7 +72,7 @@ func Insert(ctx context.Context, db *sql.DB, p Placeholder, table string, s reco
 
 // statement is the INSERT of one record.
 func statement(p Placeholder, table string, s records.Schema) (string, error) {
-	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
+	if _, err := records.NewFrameBuilder(s); err != nil { // it checks the schema
 		return "", err
 	}
 	if p != Question && p != Dollar {
@@ -98,7 +98,7 @@ func statement(p Placeholder, table string, s records.Schema) (string, error) {
 		strings.Join(columns, ", "), strings.Join(values, ", ")), nil
 }
 
-// quoted is a name in SQL.
+// quoted returns a name quoted for SQL.
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 // add inserts the records of one part.
@@ -129,7 +129,7 @@ func add(ctx context.Context, insert *sql.Stmt, s records.Schema, part records.D
 	return nil
 }
 
-// value is a cell as a database takes it.
+// value converts a cell for the database.
 func value(f *records.Frame, c records.Column, row, column int) any {
 	switch c.Kind() {
 	case records.IntegerColumn:

@@ -25,6 +25,8 @@ func Run(t *testing.T, b device.Backend) {
 		{"Softmax", testSoftmax},
 		{"Adam", testAdam},
 		{"Windows", testWindows},
+		{"Convolver", testConvolver},
+		{"Packer", testPacker},
 		{"UpSampling", testUpSampling},
 		{"Normalize", testNormalize},
 		{"Blocks", testBlocks},

@@ -9,21 +9,21 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// AdaBoost trains small trees one after the other, each on records weighted by
-// how the earlier ones failed.
+// AdaBoost trains small trees one after the other. Records that the earlier trees classified
+// wrongly have larger weights.
 //
 // Source: Zhu, Zou, Rosset and Hastie 2009, "Multi-class AdaBoost", algorithm 2
 // (SAMME).
 type AdaBoost struct {
 	Trees int     // 0 for 50
-	Depth int     // of each; 0 for 1
-	Rate  float64 // shrinks what each tree counts; 0 for 1
+	Depth int     // depth of each tree; 0 for 1
+	Rate  float64 // factor on the vote of each tree; 0 for 1
 }
 
 // Name is "AdaBoost".
 func (AdaBoost) Name() string { return "AdaBoost" }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (m AdaBoost) Validate() error {
@@ -67,8 +67,8 @@ func (m AdaBoost) learn(x *design) (Scorer, error) {
 	return out, nil
 }
 
-// worth is what a tree counts that errs on a part of the weight, and whether
-// there is any sense in going on.
+// worth returns the vote of a tree that is wrong on the given fraction of the weight, and whether
+// boosting can continue.
 func (m AdaBoost) worth(wrong float64, classes int) (worth float64, more bool) {
 	switch {
 	case wrong <= 0:
@@ -80,7 +80,7 @@ func (m AdaBoost) worth(wrong float64, classes int) (worth float64, more bool) {
 		true
 }
 
-// reweigh multiplies the weight of records named wrongly; the sum stays 1.
+// reweigh increases the weight of records classified wrongly; the sum stays 1.
 func reweigh(weights []float64, labels, leafOf, votes []int32, by float64) {
 	sum := 0.0
 	for i, l := range labels {
@@ -94,7 +94,7 @@ func reweigh(weights []float64, labels, leafOf, votes []int32, by float64) {
 	}
 }
 
-// boosted are trees that vote, each with its worth.
+// boosted is a set of trees that vote, each with its weight.
 type boosted struct {
 	classes int
 	of      []*tree
@@ -102,7 +102,7 @@ type boosted struct {
 	worth   []float64
 }
 
-// votes is the class of every leaf of a tree.
+// votes returns the class of every leaf of a tree.
 func (m *boosted) votes(t *tree) []int32 {
 	votes := make([]int32, t.leaves())
 	for l := range votes {

@@ -12,13 +12,13 @@ import (
 // GaussianBayes trains naive Bayes with a normal law for every coordinate and
 // class.
 type GaussianBayes struct {
-	Smoothing float64 // added to variances, as a part of the largest; 0 for 1e-9
+	Smoothing float64 // added to variances, as a fraction of the largest one; 0 for 1e-9
 }
 
 // Name is "Gaussian naive Bayes".
 func (GaussianBayes) Name() string { return "Gaussian naive Bayes" }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (m GaussianBayes) Validate() error {
@@ -45,7 +45,7 @@ func (m GaussianBayes) learn(x *design) (Scorer, error) {
 	return out, nil
 }
 
-// means are the means of all coordinates, class by class.
+// means returns the means of all coordinates, class by class.
 func (x *design) means() []float64 {
 	n, out := x.counts(), make([]float64, x.classes*x.dim)
 	read := recordset.NewReader(x.batch)
@@ -61,7 +61,7 @@ func (x *design) means() []float64 {
 	return out
 }
 
-// squares are the sums of squared deviations from the classes' means.
+// squares returns the sums of squared deviations from the classes' means.
 func (x *design) squares(means []float64) []float64 {
 	out := make([]float64, len(means))
 	read := recordset.NewReader(x.batch)
@@ -75,7 +75,7 @@ func (x *design) squares(means []float64) []float64 {
 	return out
 }
 
-// largestVariance is that of the most variable coordinate over all classes.
+// largestVariance returns the variance of the most variable coordinate over all classes.
 func (x *design) largestVariance(n, means, squares []float64) float64 {
 	top := 0.0
 	for j := range x.dim {
@@ -92,7 +92,7 @@ func (x *design) largestVariance(n, means, squares []float64) float64 {
 	return top
 }
 
-// quadratic is a constant minus weighted squared distances, class by class.
+// quadratic scores each class by a constant minus weighted squared distances.
 type quadratic struct {
 	dim            int
 	constant       []float64
@@ -101,7 +101,7 @@ type quadratic struct {
 
 type gaussianBayes struct{ quadratic }
 
-// Scores are the logarithms of the joint densities.
+// Scores returns the logarithms of the joint densities.
 func (m quadratic) Scores(b device.Batch, dst []float64) {
 	k := len(m.constant)
 	read := recordset.NewReader(b)
@@ -124,17 +124,16 @@ func (m *gaussianBayes) Probabilities(b device.Batch, dst []float64) {
 	softmaxRows(dst, len(m.constant))
 }
 
-// BernoulliBayes trains naive Bayes on coordinates that are above a threshold or
-// not.
+// BernoulliBayes trains naive Bayes on whether each coordinate is above a threshold.
 type BernoulliBayes struct {
-	Smoothing float64 // records of either kind added to each class; 0 for 1
-	Threshold float64 // between the schema's bounds as 0 and 1; 0 for 0.5
+	Smoothing float64 // records above, and below, the threshold added to each class; 0 for 1
+	Threshold float64 // on a scale from 0 to 1 between the schema's bounds; 0 for 0.5
 }
 
 // Name is "Bernoulli naive Bayes".
 func (BernoulliBayes) Name() string { return "Bernoulli naive Bayes" }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (m BernoulliBayes) Validate() error {
@@ -176,7 +175,7 @@ type bernoulliBayes struct {
 	odds      []float64
 }
 
-// Scores are the logarithms of the joint probabilities.
+// Scores returns the logarithms of the joint probabilities.
 func (m *bernoulliBayes) Scores(b device.Batch, dst []float64) {
 	k := len(m.constant)
 	read := recordset.NewReader(b)

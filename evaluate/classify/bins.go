@@ -9,16 +9,15 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// maxBins is what a byte can tell apart.
+// maxBins is the number of values of a byte.
 const maxBins = 256
 
-// binSample is how many records the edges of bins are taken from.
+// binSample is the number of records that the edges of bins are computed from.
 const binSample = 8192
 
-// bins holds records for trees: each coordinate as a byte that says in which of
-// at most 256 ranges it lies, coordinate after coordinate. A coordinate of few values has
-// one of them in each bin, so that trees are exact; others have equally many
-// records in each.
+// bins holds records for trees: for each coordinate, a byte per record with the number of its bin,
+// of at most 256. A coordinate with few values has a bin for each of them, so that trees are exact;
+// the bins of others hold equally many records.
 //
 // Source: the histograms of Ke et al. 2017, "LightGBM", section 2.1.
 type bins struct {
@@ -26,7 +25,7 @@ type bins struct {
 	lo, hi [][]float32 // the smallest and largest value in every bin
 }
 
-// bins sorts the records into bins when first asked to.
+// bins returns the binned records, which it computes in the first call.
 func (x *design) bins() (*bins, error) {
 	if int64(x.rows())*int64(x.dim) > 1<<32 {
 		const want = "records that fit into 4 GiB with a byte for each coordinate"
@@ -39,7 +38,7 @@ func (x *design) bins() (*bins, error) {
 func makeBins(x *design) *bins {
 	out := &bins{codes: make([][]uint8, x.dim), lo: make([][]float32, x.dim),
 		hi: make([][]float32, x.dim)}
-	const together = 64 // columns that one pass over the rows copies
+	const together = 64 // number of columns copied in one pass over the rows
 	blocks := (x.dim + together - 1) / together
 	parallel.Each(blocks, func(block int) {
 		first, last := block*together, min((block+1)*together, x.dim)
@@ -91,8 +90,8 @@ func binColumn(values []float32) (codes []uint8, lo, hi []float32) {
 	return codes, lo, hi
 }
 
-// binEdges are the largest values of all bins but the last, from equally spaced
-// records where there are many.
+// binEdges returns the largest value of each bin but the last. If there are many records, it uses
+// equally spaced ones.
 func binEdges(values []float32) []float32 {
 	sample := make([]float32, 0, min(len(values), binSample))
 	for i := range cap(sample) {

@@ -12,13 +12,13 @@ import (
 
 // Classification measures how well a classifier predicts the classes of records.
 //
-// The areas under curves come in two conventions, which differ a lot: Scores ranks
-// records by the classifier's numbers, [Classification.Hard] by the predicted class
-// only, as papers on synthetic tables often do.
+// The areas under curves come in two conventions, which differ a lot: Scores ranks records by the
+// classifier's numbers, [Classification.Hard] only by the predicted class, as papers on synthetic
+// tables often do.
 type Classification struct {
 	Model     string   `json:"model"`
 	Classes   []string `json:"classes"`
-	Confusion [][]int  `json:"confusion"` // records by true class, then by named class
+	Confusion [][]int  `json:"confusion"` // number of records by true class, then by predicted class
 	// Scores is the ranking of the second of two classes, or the mean of those of
 	// each class against the rest, by the classifier's scores; for more than two
 	// classes by its probabilities if it has any.
@@ -81,7 +81,7 @@ func (c Classification) Records() int {
 	return n
 }
 
-// Accuracy returns the part of the records named rightly.
+// Accuracy returns the fraction of records classified correctly.
 func (c Classification) Accuracy() float64 {
 	right := 0
 	for i, row := range c.Confusion {
@@ -90,8 +90,8 @@ func (c Classification) Accuracy() float64 {
 	return recordset.Share(right, c.Records())
 }
 
-// MacroF1 returns the mean over classes of the harmonic mean of precision and recall;
-// a class that neither occurs nor is ever named is left out.
+// MacroF1 returns the mean over classes of the harmonic mean of precision and recall; a class that
+// neither occurs nor is ever predicted is left out.
 func (c Classification) MacroF1() float64 {
 	sum, classes := 0.0, 0
 	for i := range c.Confusion {
@@ -106,8 +106,8 @@ func (c Classification) MacroF1() float64 {
 	return sum / float64(classes)
 }
 
-// WeightedF1 returns the mean of the same over records: each class counts by how
-// often it occurs.
+// WeightedF1 returns the mean over records of the same figure: each class is weighted by its
+// frequency.
 func (c Classification) WeightedF1() float64 {
 	sum := 0.0
 	for i := range c.Confusion {
@@ -117,8 +117,8 @@ func (c Classification) WeightedF1() float64 {
 	return sum / float64(max(c.Records(), 1))
 }
 
-// f1 is the harmonic mean of precision and recall of one class, how often it
-// occurs, and whether it occurs or is named at all.
+// f1 returns the harmonic mean of precision and recall of one class, the number of records of the
+// class, and whether it occurs or is predicted at all.
 func (c Classification) f1(class int) (f1 float64, actual int, met bool) {
 	named := 0
 	for j, n := range c.Confusion[class] {
@@ -131,8 +131,8 @@ func (c Classification) f1(class int) (f1 float64, actual int, met bool) {
 	return 2 * float64(c.Confusion[class][class]) / float64(actual+named), actual, true
 }
 
-// Hard returns the ranking by the class that records are named alone: 1 for the class
-// itself, 0 for any other. Its ROC is, for two classes, the balanced accuracy.
+// Hard returns the ranking by the predicted class alone: 1 for the class itself, 0 for any other.
+// Its ROC is, for two classes, the balanced accuracy.
 func (c Classification) Hard() Ranking {
 	k := len(c.Confusion)
 	if k == 2 {
@@ -153,7 +153,7 @@ func (c Classification) Hard() Ranking {
 	return Ranking{mean.ROC / ranked, mean.PRC / ranked}
 }
 
-// hard is the ranking by being named one class.
+// hard returns the ranking by whether a record is predicted to be of the class.
 func (c Classification) hard(class int) Ranking {
 	actual, named, total := 0, 0, c.Records()
 	for j, n := range c.Confusion[class] {
@@ -177,7 +177,7 @@ func (c Classification) String() string {
 
 // Table prints the confusion matrix.
 func (c Classification) Table() string {
-	return notprivate.Table(c.Model+": records by true class (down) and named class (across)",
+	return notprivate.Table(c.Model+": records by true class (down) and predicted class (across)",
 		c.Confusion, func(row int) string { return fmt.Sprintf("%12s", c.Classes[row]) })
 }
 
@@ -193,7 +193,7 @@ func (c Classification) MarshalJSON() ([]byte, error) {
 	}{c.Accuracy(), c.MacroF1(), c.WeightedF1(), c.Hard(), plain(c)})
 }
 
-// Scores are the measures of one classifier, or their means over several.
+// Scores holds the measures of one classifier, or their means over several.
 type Scores struct {
 	Accuracy   float64 `json:"accuracy"`
 	WeightedF1 float64 `json:"weighted_f1"`

@@ -13,23 +13,22 @@ import (
 // layer.
 type Convolutional struct {
 	Convolutions []models.Convolution // nil for 16 and 32 maps of 5×5 windows, stride 2
-	Hidden       []int                // widths of the dense layers; nil for 128
+	Hidden       []int                // widths of the dense hidden layers; nil for 128
 	Training     NeuralNetwork        // Hidden is not used; 0 epochs for 5, rate 0 for 0.002
 }
 
 // Name is "convolutional network".
 func (Convolutional) Name() string { return "convolutional network" }
 
-// Validate reports every setting that makes no sense, but for what depends on
-// the records.
+// Validate reports every invalid setting, except those that depend on the records.
 //
 // Errors: *[param.Error], joined.
 func (m Convolutional) Validate() error { return m.Training.Validate() }
 
 // Fit trains a classifier; see [NeuralNetwork.Fit] for guarantee.
 //
-// Errors: those of [NeuralNetwork.Fit], *[param.Error] for records that are no images,
-// and mistakes in the description of the network.
+// Errors: those of [NeuralNetwork.Fit]; *[param.Error] for records that are not images, and for
+// mistakes in the description of the network.
 func (m Convolutional) Fit(d records.Data) (*Classifier, error) { return fit(m, d) }
 
 func (m Convolutional) learn(x *design) (Scorer, error) {

@@ -9,12 +9,13 @@ import (
 
 // A ROCPoint is one threshold of a receiver operating characteristic.
 type ROCPoint struct {
-	FalsePositive float64 `json:"false_positive"` // part of the others that lie at or above it
-	TruePositive  float64 `json:"true_positive"`  // part of the class
+	FalsePositive float64 `json:"false_positive"` // fraction of the others at or above the threshold
+	TruePositive  float64 `json:"true_positive"`  // fraction of the class at or above it
 }
 
-// ROCCurve is the whole curve of numbers that put the records of one class before all others: from
-// (0, 0) to (1, 1), a point for every number that occurs. Its area is that of [Rank].
+// ROCCurve returns the whole curve of scores that should rank the records of one class above all
+// others: from (0, 0) to (1, 1), with a point for every score that occurs. The area under it is the
+// ROC of [Rank].
 //
 // Errors: *[param.Error] where the lengths differ, a number is NaN, or a kind is missing.
 func ROCCurve(scores []float64, positive []bool) ([]ROCPoint, error) {

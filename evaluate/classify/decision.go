@@ -17,14 +17,14 @@ import (
 // Source: Breiman, Friedman, Olshen and Stone, "Classification and regression
 // trees", 1984. Coordinates of more than 256 values are split at 255 quantiles.
 type DecisionTree struct {
-	Depth    int  // the largest depth; 0 for any
+	Depth    int  // the largest depth; 0 for no limit
 	Balanced bool // weigh records so that every class counts alike
 }
 
 // Name is "decision tree".
 func (DecisionTree) Name() string { return "decision tree" }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (m DecisionTree) Validate() error {
@@ -46,7 +46,7 @@ func (m DecisionTree) learn(x *design) (Scorer, error) {
 	return trees{[]*tree{g.grow(allRows(x.rows()))}}, nil
 }
 
-// balanced weighs each record with one over the share of its class.
+// balanced weights each record by one over the share of its class.
 func (x *design) balanced() []float64 {
 	n, weights := x.counts(), make([]float64, x.rows())
 	for i, l := range x.labels {
@@ -61,7 +61,7 @@ func (x *design) balanced() []float64 {
 // Source: Breiman 2001, "Random forests".
 type RandomForest struct {
 	Trees    int  // 0 for 100
-	Depth    int  // the largest depth; 0 for any
+	Depth    int  // the largest depth; 0 for no limit
 	Balanced bool // weigh records so that every class counts alike
 	Seed     uint64
 }
@@ -69,7 +69,7 @@ type RandomForest struct {
 // Name is "random forest".
 func (RandomForest) Name() string { return "random forest" }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (m RandomForest) Validate() error {
@@ -94,14 +94,14 @@ func (m RandomForest) learn(x *design) (Scorer, error) {
 // Source: Breiman 1996, "Bagging predictors".
 type Bagging struct {
 	Trees int     // 0 for 10
-	Part  float64 // size of a bootstrap sample as a part of the records; 0 for 1
+	Part  float64 // size of a bootstrap sample as a fraction of the records; 0 for 1
 	Seed  uint64
 }
 
 // Name is "bagging".
 func (Bagging) Name() string { return "bagging" }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (m Bagging) Validate() error {
@@ -117,7 +117,7 @@ func (m Bagging) learn(x *design) (Scorer, error) {
 	return ensemble{trees: settings.OrDefault(m.Trees, 10), draws: draws, seed: m.Seed}.grow(x)
 }
 
-// ensemble is what a forest and bagging share.
+// ensemble is the common part of a forest and of bagging.
 type ensemble struct {
 	trees, depth, try, draws int
 	weights                  []float64
@@ -141,7 +141,7 @@ func (e ensemble) grow(x *design) (Scorer, error) {
 	return out, nil
 }
 
-// bootstrap draws records with replacement: which, and how often each.
+// bootstrap draws records with replacement. It returns the records and how often each was drawn.
 func (e ensemble) bootstrap(rng *rand.Rand, n int) (rows []int32, weights []float64) {
 	weights = make([]float64, n)
 	for range e.draws {
@@ -158,7 +158,7 @@ func (e ensemble) bootstrap(rng *rand.Rand, n int) (rows []int32, weights []floa
 	return rows, weights
 }
 
-// trees average the probabilities that each tree states.
+// trees averages the probabilities of its trees.
 type trees struct{ of []*tree }
 
 func (m trees) Scores(b device.Batch, dst []float64) {
@@ -180,5 +180,5 @@ func (m trees) Scores(b device.Batch, dst []float64) {
 
 func (m trees) Probabilities(b device.Batch, dst []float64) { m.Scores(b, dst) }
 
-// isqrt is the root of n, rounded down.
+// isqrt returns the square root of n, rounded down.
 func isqrt(n int) int { return int(math.Sqrt(float64(n))) }

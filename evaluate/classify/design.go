@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// design is all training records at once, dense ones scaled to [0, 1]: most
-// classifiers go through them many times.
+// design holds all training records, dense ones scaled to [0, 1], since most classifiers read them
+// many times.
 type design struct {
 	schema  records.Schema
 	batch   device.Batch
@@ -37,7 +37,7 @@ func load(d records.Data) (*design, error) {
 		err = param.New("classify.Method.Fit", s, "records with classes")
 	}
 	if d.Len() == 0 {
-		err = errors.Join(err, param.New("classify.Method.Fit", "no records", "some to learn from"))
+		err = errors.Join(err, param.New("classify.Method.Fit", "no records", "at least one record"))
 	}
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func load(d records.Data) (*design, error) {
 	return x, nil
 }
 
-// rows is the number of records.
+// rows returns the number of records.
 func (x *design) rows() int { return x.batch.Rows }
 
 // gather copies some records into b.
@@ -85,7 +85,7 @@ func gatherSparse(from *device.Sparse, rows []int32, to *device.Sparse) *device.
 	return to
 }
 
-// counts is the number of records of each class.
+// counts returns the number of records of each class.
 func (x *design) counts() []float64 {
 	n := make([]float64, x.classes)
 	for _, l := range x.labels {
@@ -94,7 +94,8 @@ func (x *design) counts() []float64 {
 	return n
 }
 
-// atMost refuses records too wide for a classifier that needs dim² numbers.
+// atMost returns an error for records with too many coordinates for a classifier that needs dim²
+// numbers.
 func (x *design) atMost(dim int, name string) error {
 	if x.dim <= dim {
 		return nil

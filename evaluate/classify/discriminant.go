@@ -11,11 +11,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// wide is how many coordinates a dense covariance may have.
+// wide is the largest number of coordinates of a dense covariance.
 const wide = 8192
 
-// DiscriminantAnalysis trains a linear discriminant: normal laws with one
-// covariance for all classes, shrunk towards a multiple of the identity.
+// DiscriminantAnalysis trains a linear discriminant: normal distributions with one covariance for
+// all classes, shrunk towards a multiple of the identity.
 //
 // Source: Fisher 1936; shrinkage as in Friedman 1989, "Regularized discriminant
 // analysis", with a fixed weight.
@@ -26,7 +26,7 @@ type DiscriminantAnalysis struct {
 // Name is "linear discriminant analysis".
 func (DiscriminantAnalysis) Name() string { return "linear discriminant analysis" }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (m DiscriminantAnalysis) Validate() error {
@@ -56,17 +56,18 @@ func (m DiscriminantAnalysis) learn(x *design) (Scorer, error) {
 	var factor mat.Cholesky
 	if !factor.Factorize(cov) {
 		return nil, param.New("classify.DiscriminantAnalysis.Shrinkage", s,
-			"enough for a covariance that can be inverted")
+			"a shrinkage large enough to make the covariance invertible")
 	}
 	var weights mat.Dense
 	if err := factor.SolveTo(&weights, mat.NewDense(x.classes, x.dim, means).T()); err != nil {
 		return nil, param.New("classify.DiscriminantAnalysis.Shrinkage", s,
-			"enough for a covariance that is well conditioned")
+			"a shrinkage large enough to make the covariance well conditioned")
 	}
 	return discriminant(x, means, &weights), nil
 }
 
-// discriminant is the linear rule of means and inverse covariance times means.
+// discriminant returns the linear rule given by the means and the inverse covariance times the
+// means.
 func discriminant(x *design, means []float64, weights *mat.Dense) *logLinear {
 	out := &logLinear{linear{newAffine(x.dim, x.classes)}}
 	for c, n := range x.counts() {
@@ -80,7 +81,7 @@ func discriminant(x *design, means []float64, weights *mat.Dense) *logLinear {
 	return out
 }
 
-// within is the covariance around the classes' means.
+// within returns the covariance around the classes' means.
 func (x *design) within(means []float64) *mat.SymDense {
 	const chunk = 1024
 	var (
@@ -109,7 +110,7 @@ func (x *design) within(means []float64) *mat.SymDense {
 	return cov
 }
 
-// affine is a matrix of weights, coordinate by class, and a bias a class.
+// affine is a matrix of weights, coordinate by class, and a bias for each class.
 type affine struct {
 	weights device.Matrix
 	bias    []float64
@@ -129,7 +130,7 @@ func (a affine) apply(be device.Backend, b device.Batch, out device.Matrix) {
 	be.Gemm(false, false, 1, b.Dense, a.weights, 0, out)
 }
 
-// linear scores by an affine function; one output for two classes.
+// linear scores by an affine function. For two classes it has a single output.
 type linear struct{ affine }
 
 func (m linear) Scores(b device.Batch, dst []float64) {

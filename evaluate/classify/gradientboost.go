@@ -11,25 +11,25 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// GradientBoosting trains regression trees one after the other, each on what the
-// earlier ones leave of the log-likelihood's gradient, one a class and stage (one altogether for
-// two classes).
+// GradientBoosting trains regression trees one after the other, each on the gradient of the
+// log-likelihood at the sum of the earlier ones. A stage has one tree for each class, or a single
+// tree for two classes.
 //
 // Source: Friedman 2001, "Greedy function approximation: a gradient boosting
 // machine", algorithms 5 and 6; Part < 1: Friedman 2002, "Stochastic gradient
 // boosting".
 type GradientBoosting struct {
 	Stages int     // 0 for 100
-	Depth  int     // of each tree; 0 for 3
-	Rate   float64 // shrinks each tree; 0 for 0.1
-	Part   float64 // part of the records, drawn again for each stage; 0 for all
+	Depth  int     // depth of each tree; 0 for 3
+	Rate   float64 // factor on each tree; 0 for 0.1
+	Part   float64 // fraction of the records, drawn anew for each stage; 0 for all
 	Seed   uint64
 }
 
 // Name is "gradient boosting".
 func (GradientBoosting) Name() string { return "gradient boosting" }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (m GradientBoosting) Validate() error {
@@ -61,8 +61,8 @@ func (m GradientBoosting) learn(x *design) (Scorer, error) {
 	return out, nil
 }
 
-// startOf are the logarithms of the classes' shares, or the log-odds of the
-// second of two.
+// startOf returns the logarithms of the classes' shares, or for two classes the log-odds of the
+// second.
 func startOf(counts []float64) []float64 {
 	total := 0.0
 	for _, n := range counts {
@@ -78,7 +78,7 @@ func startOf(counts []float64) []float64 {
 	return start
 }
 
-// draw is the rows of one stage, ascending.
+// draw returns the rows of one stage, ascending.
 func (m GradientBoosting) draw(rng *rand.Rand, n int) []int32 {
 	want := max(int(m.Part*float64(n)), 1)
 	if want >= n {
@@ -87,7 +87,7 @@ func (m GradientBoosting) draw(rng *rand.Rand, n int) []int32 {
 	return recordset.Draw(rng, n, want)
 }
 
-// stage grows a tree for every output and moves the state.
+// stage grows a tree for every output and updates the logits.
 func (m GradientBoosting) stage(x *design, b *bins, rows []int32, state []float64,
 	outputs int) []*tree {
 	n := x.rows()
@@ -120,7 +120,7 @@ func (m GradientBoosting) stage(x *design, b *bins, rows []int32, state []float6
 	return stage
 }
 
-// tree fits the residuals and sets every leaf to one Newton step.
+// tree fits the residuals and sets the value of every leaf by one Newton step.
 func (m GradientBoosting) tree(x *design, b *bins, rows []int32, residual []float64,
 	outputs int) *tree {
 	g := grower{bins: b, targets: residual, width: 1, depth: m.Depth, leafOf: make([]int32, x.rows())}
@@ -149,7 +149,7 @@ type additive struct {
 	stages  [][]*tree
 }
 
-// Scores are logits.
+// Scores returns logits.
 func (m *additive) Scores(b device.Batch, dst []float64) {
 	outputs := len(m.start)
 	read := recordset.NewReader(b)

@@ -8,14 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Layers describe the classifier as layers from a record, within the schema's bounds, to
-// Probabilities, or to Scores for one that has margins only: for other programs, see connect/onnx.
-// Networks and linear classifiers are layered; trees and ensembles of them, and naive Bayes, are
-// not.
+// Layers describes the classifier as layers, for other programs; see connect/onnx. Their input is a
+// record within the schema's bounds. Their output is Probabilities, or Scores for a classifier that
+// has margins only. Networks and linear classifiers consist of layers. Trees, ensembles of trees
+// and naive Bayes do not.
 //
-// Guarantee: none; see the package. The layers remember what was learnt as the classifier does.
+// Guarantee: none; see the package. The layers hold the same parameters as the classifier.
 //
-// Errors: *[param.Error] for a classifier that is not layered, with its name.
+// Errors: *[param.Error], with the classifier's name, for one that does not consist of layers.
 func (c *Classifier) Layers() ([]models.Layer, error) {
 	var list []models.Layer
 	switch s := c.scorer.(type) {
@@ -36,7 +36,8 @@ func (c *Classifier) Layers() ([]models.Layer, error) {
 	return append(c.unitLayer(), list...), nil
 }
 
-// unitLayer scales records to [0,1]; none where they are.
+// unitLayer returns a layer that scales records to [0,1], or none if they are already on that
+// scale.
 func (c *Classifier) unitLayer() []models.Layer {
 	lo, hi := c.schema.Bounds()
 	if c.schema.Sparse() || lo == 0 && hi == 1 {
@@ -50,7 +51,7 @@ func (c *Classifier) unitLayer() []models.Layer {
 		Weight: one(1 / (hi - lo)), Bias: one(0)}}
 }
 
-// layers is the affine function with an output for each class.
+// layers returns the affine function with an output for each class.
 func (m linear) layers() []models.Layer {
 	in, classes := m.weights.Rows, max(len(m.bias), 2)
 	l := models.Layer{Kind: models.DenseLayer, In: in, Out: classes,

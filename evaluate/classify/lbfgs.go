@@ -10,23 +10,23 @@ type descent struct {
 	// at sets grad to the gradient at w and returns the value there.
 	at         func(w, grad []float64) float64
 	iterations int
-	tolerance  float64 // ends where no coordinate of the gradient is larger
+	tolerance  float64 // stops when no coordinate of the gradient is larger
 
 	w, grad, next, nextGrad, way []float64
 	value                        float64
 	moves                        []move
 }
 
-// move is one step taken: the way, the change of the gradient, and 1/⟨both⟩.
+// move is one completed step: the change s of w, the change y of the gradient, and 1/⟨s, y⟩.
 type move struct {
 	s, y    []float64
 	inverse float64
 }
 
-// remembered is how many moves shape the next direction.
+// remembered is the number of moves that determine the next direction.
 const remembered = 10
 
-// run starts at w, which it moves to the minimum.
+// run starts at w and moves it to the minimum.
 func (d *descent) run(w []float64) {
 	n := len(w)
 	d.w, d.grad, d.next, d.nextGrad, d.way = w, make([]float64, n), make([]float64, n),
@@ -38,12 +38,12 @@ func (d *descent) run(w []float64) {
 		}
 		d.direction()
 		if !d.search() {
-			return // single precision has nothing more to give
+			return // single precision allows no further progress
 		}
 	}
 }
 
-// direction sets way to −H∇ by the two loops over what was moved.
+// direction sets way to −H∇ by the two-loop recursion over the remembered moves.
 func (d *descent) direction() {
 	q, alpha := d.way, make([]float64, len(d.moves))
 	copy(q, d.grad)
@@ -68,7 +68,8 @@ func (d *descent) direction() {
 	}
 }
 
-// search moves along the way; false if no length of step is any good.
+// search takes a step in the direction; it returns false if no step length satisfies the
+// conditions.
 func (d *descent) search() bool {
 	slope := inner(d.grad, d.way)
 	if !(slope < 0) {

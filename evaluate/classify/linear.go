@@ -8,21 +8,20 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// SupportVectors trains a linear support vector machine, each class against the
-// rest: ½‖w‖² + C Σ max(0, 1 − y(wᵀx + b))², with b under the norm like the
-// weights.
+// SupportVectors trains a linear support vector machine, each class against the rest: ½‖w‖² + C Σ
+// max(0, 1 − y(wᵀx + b))², where b is part of the norm, like the weights.
 //
 // Source: Cortes and Vapnik 1995; squared hinge and bias as in Fan et al. 2008,
 // "LIBLINEAR". The objective is minimised by L-BFGS.
 type SupportVectors struct {
 	C          float64 // 0 for 1
-	Iterations int     // at most; 0 for 200
+	Iterations int     // largest number of steps; 0 for 200
 }
 
 // Name is "linear support vector machine".
 func (SupportVectors) Name() string { return "linear support vector machine" }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (m SupportVectors) Validate() error {
@@ -39,20 +38,20 @@ func (m SupportVectors) learn(x *design) (Scorer, error) {
 	return linear{o.minimise(settings.OrDefault(m.Iterations, 200))}, nil
 }
 
-// LogisticRegression trains multinomial logistic regression to the minimum of
-// ½‖w‖² + C Σ losses, biases apart from the norm. [NeuralNetwork] without hidden layers
-// has no penalty and takes a given number of steps instead.
+// LogisticRegression trains multinomial logistic regression to the minimum of ½‖w‖² + C Σ losses,
+// without the biases in the norm. A [NeuralNetwork] without hidden layers has no penalty and takes
+// a given number of steps instead.
 //
 // Source: the objective of Fan et al. 2008, "LIBLINEAR", minimised by L-BFGS.
 type LogisticRegression struct {
 	C          float64 // 0 for 1
-	Iterations int     // at most; 0 for 200
+	Iterations int     // largest number of steps; 0 for 200
 }
 
 // Name is "logistic regression".
 func (LogisticRegression) Name() string { return "logistic regression" }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (m LogisticRegression) Validate() error {
@@ -68,8 +67,8 @@ func (m LogisticRegression) learn(x *design) (Scorer, error) {
 		crossEntropy).minimise(settings.OrDefault(m.Iterations, 200))}}, nil
 }
 
-// loss is what one record loses by its margins, which become slopes. A single
-// margin is that of the second of two classes.
+// loss returns the loss of one record and replaces its margins by the derivatives. A single margin
+// is that of the second of two classes.
 type loss func(margins []float64, label int) float64
 
 // hinge is the squared hinge of each class against the rest.
@@ -107,7 +106,7 @@ type objective struct {
 	x        *design
 	c        float64
 	loss     loss
-	penalise bool // biases too
+	penalise bool // whether the norm includes the biases
 	be       device.Backend
 	margins  device.Matrix
 	partial  device.Matrix
@@ -124,8 +123,8 @@ func newObjective(x *design, c float64, l loss) *objective {
 	}
 }
 
-// minimise ends where single precision has nothing more to give, or where no
-// coordinate of the gradient matters.
+// minimise stops when single precision allows no further progress, or when every coordinate of the
+// gradient is negligible.
 func (o *objective) minimise(iterations int) affine {
 	w := make([]float64, (o.x.dim+1)*len(o.bias))
 	d := descent{at: o.evaluate, iterations: iterations, tolerance: 1e-6 * o.c * float64(o.x.rows())}
@@ -161,7 +160,7 @@ func (o *objective) evaluate(w, grad []float64) float64 {
 	return value
 }
 
-// chunk is what some records lose, whose slopes it adds. Margins become slopes.
+// chunk returns the loss of some records and adds their derivatives to the gradient.
 func (o *objective) chunk(lo, hi int, grad []float64) float64 {
 	row, bias := make([]float64, len(o.bias)), grad[len(o.weights.Data):]
 	slopes, value := o.margins.RowRange(lo, hi), 0.0

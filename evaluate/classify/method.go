@@ -13,41 +13,39 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Method trains classifiers: those of this package, or a user-defined one by way of
-// [NewClassifier].
+// Method trains a classifier: one of this package, or a user-defined one made by [NewClassifier].
 type Method interface {
-	// Name says what is trained, in the field's words.
+	// Name returns the usual name of the method.
 	Name() string
 	// Fit trains on labelled records, without any privacy.
 	Fit(train records.Data) (*Classifier, error)
 }
 
-// Scorer is what a trained classifier does.
+// Scorer scores records. It is the trained part of a classifier.
 type Scorer interface {
-	// Scores sets dst to a number for every class of every record of b, the larger
-	// the likelier: a probability, its logarithm, a margin. Dense records come
-	// scaled from the schema's bounds to [0, 1].
-	// It is safe for concurrent use.
+	// Scores sets dst to a number for every class of every record of b. A larger number means a
+	// likelier class: it may be a probability, its logarithm or a margin. Dense records are scaled
+	// from the schema's bounds to [0, 1]. Scores is safe for concurrent use.
 	//
 	// Shapes: dst has Rows×Classes numbers, record by record.
 	Scores(b device.Batch, dst []float64)
 }
 
-// Prober is a [Scorer] that also knows probabilities.
+// Prober is a [Scorer] that also returns probabilities.
 type Prober interface {
 	Scorer
 	// Probabilities sets dst to numbers that add up to 1 for every record.
 	Probabilities(b device.Batch, dst []float64)
 }
 
-// learner is what the methods of this package have in common.
+// learner is the common part of the methods of this package.
 type learner interface {
 	Method
 	Validate() error
 	learn(x *design) (Scorer, error)
 }
 
-// fit checks everything, reads the records once and trains.
+// fit checks settings and records, reads the records once and trains.
 func fit(l learner, d records.Data) (*Classifier, error) {
 	x, err := load(d)
 	if err = errors.Join(l.Validate(), err); err != nil {
@@ -67,11 +65,11 @@ func fitDesign(l learner, x *design) (*Classifier, error) {
 	return NewClassifier(l.Name(), x.schema, scorer), nil
 }
 
-// Classifier names the class of records. It is safe for concurrent use. It prints as its name,
+// Classifier predicts the classes of records. It is safe for concurrent use. It prints as its name,
 // since it may have learnt from real records.
 type Classifier struct{ *hiddenClassifier }
 
-// hiddenClassifier keeps what was learnt two references away: see hiddenSet.
+// hiddenClassifier keeps the learnt parameters two references away: see hiddenSet.
 type hiddenClassifier struct{ *learnt }
 
 type learnt struct {
@@ -80,7 +78,7 @@ type learnt struct {
 	name   string
 }
 
-// NewClassifier returns a classifier of records of a schema by a user-defined scorer.
+// NewClassifier returns a classifier for records of a schema with a user-defined scorer.
 func NewClassifier(name string, s records.Schema, by Scorer) *Classifier {
 	return &Classifier{&hiddenClassifier{&learnt{scorer: by, schema: s, name: name}}}
 }
@@ -88,7 +86,7 @@ func NewClassifier(name string, s records.Schema, by Scorer) *Classifier {
 // Format writes the classifier's name for every verb.
 func (c Classifier) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.text()) }
 
-// LogValue is the classifier's name.
+// LogValue returns the classifier's name.
 func (c Classifier) LogValue() slog.Value { return slog.StringValue(c.text()) }
 
 // MarshalText writes the classifier's name.
@@ -101,13 +99,13 @@ func (c Classifier) text() string {
 	return c.name
 }
 
-// Name says what kind of classifier it is.
+// Name returns the name of the classifier's method.
 func (c *Classifier) Name() string { return c.name }
 
-// Schema is that of the records it was trained on.
+// Schema returns the schema of the records that the classifier was trained on.
 func (c *Classifier) Schema() records.Schema { return c.schema }
 
-// Predict names the likeliest class of every record, the first of equals.
+// Predict returns the likeliest class of every record; of equally likely ones the first.
 //
 // Errors: *[param.Error] for records of another dimension or other bounds than
 // those it was trained on.
@@ -119,9 +117,9 @@ func (c *Classifier) Predict(d records.Data) ([]int32, error) {
 	return c.named(scores), nil
 }
 
-// ranked turns the scores of some records into what they are ranked by within a class: for more
-// than two classes probabilities where there are any, since logarithms of densities compare classes
-// and not records.
+// ranked converts scores to the numbers that records are ranked by within a class. For more than
+// two classes these are probabilities, if the classifier has them, since logarithms of densities
+// compare classes, not records.
 func (c *Classifier) ranked(d records.Data, scores []float64) []float64 {
 	if p, ok := c.scorer.(Prober); ok && c.schema.Classes() > 2 {
 		return c.score(d, p.Probabilities)
@@ -129,7 +127,7 @@ func (c *Classifier) ranked(d records.Data, scores []float64) []float64 {
 	return scores
 }
 
-// named is the class of the largest score of each record.
+// named returns the class with the largest score of each record.
 func (c *Classifier) named(scores []float64) []int32 {
 	k := c.schema.Classes()
 	out := make([]int32, len(scores)/max(k, 1))
@@ -139,8 +137,8 @@ func (c *Classifier) named(scores []float64) []int32 {
 	return out
 }
 
-// Scores returns the numbers by which classes are named, one for every class of every
-// record, record by record.
+// Scores returns the scores that Predict uses, one for every class of every record, record by
+// record.
 //
 // Errors: those of [Classifier.Predict].
 func (c *Classifier) Scores(d records.Data) ([]float64, error) {
@@ -158,7 +156,7 @@ func (c *Classifier) Probabilities(d records.Data) ([]float64, error) {
 	p, ok := c.scorer.(Prober)
 	if !ok {
 		return nil, param.New("classify.Classifier.Probabilities", c.name,
-			"a classifier that knows probabilities")
+			"a classifier that returns probabilities")
 	}
 	if err := c.compatible(d); err != nil {
 		return nil, err
@@ -201,7 +199,7 @@ func (c *Classifier) compatible(d records.Data) error {
 	return nil
 }
 
-// argmax is the first of the largest numbers; NaN never wins.
+// argmax returns the position of the largest number, the first of equals. NaN never wins.
 func argmax(v []float64) int {
 	best, at := math.Inf(-1), 0
 	for i, x := range v {
@@ -212,7 +210,7 @@ func argmax(v []float64) int {
 	return at
 }
 
-// softmax turns logarithms into probabilities, in place.
+// softmax converts logarithms to probabilities in place.
 func softmax(v []float64) {
 	top := v[argmax(v)]
 	if math.IsInf(top, -1) {

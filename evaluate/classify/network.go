@@ -17,17 +17,17 @@ import (
 // Training is ordinary: no clipping, no noise, no ledger.
 type NeuralNetwork struct {
 	Hidden       []int   // widths of the hidden layers; none for logistic regression
-	Epochs       int     // passes over the records; 0 for 10, or for as many as make 2000 steps
-	Batch        int     // records a step; 0 for 100
-	LearningRate float64 // Adam's, falling to 0 in the course of training; 0 for 0.005
-	Seed         uint64  // of initial weights and of the order of records
+	Epochs       int     // passes over the records; 0 for 10, more if that is under 2000 steps
+	Batch        int     // records per step; 0 for 100
+	LearningRate float64 // learning rate of Adam, which falls to 0 during training; 0 for 0.005
+	Seed         uint64  // seed of the initial weights and of the order of records
 	Backend      device.Backend
 }
 
-// leastSteps is enough for a linear classifier of a few records.
+// leastSteps is the number of steps that suffices for a linear classifier of few records.
 const leastSteps = 2000
 
-// withDefaults fills in what was left 0, for n records.
+// withDefaults replaces zero settings by the defaults for n records.
 func (l NeuralNetwork) withDefaults(n int) NeuralNetwork {
 	if l.Batch == 0 {
 		l.Batch = 100
@@ -44,10 +44,10 @@ func (l NeuralNetwork) withDefaults(n int) NeuralNetwork {
 	return l
 }
 
-// stepsOf is the number of steps of one pass over n records.
+// stepsOf returns the number of steps of one pass over n records.
 func (l NeuralNetwork) stepsOf(n int) int { return 1 + (n-1)/max(l.Batch, 1) }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (l NeuralNetwork) Validate() error {
@@ -73,7 +73,7 @@ func (l NeuralNetwork) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Name says what the network is called.
+// Name returns the usual name of the network.
 func (l NeuralNetwork) Name() string {
 	if len(l.Hidden) == 0 {
 		return "logistic regression"
@@ -83,10 +83,8 @@ func (l NeuralNetwork) Name() string {
 
 // Fit trains a classifier on labelled records.
 //
-// Errors: *[param.Error] for settings that make no sense, records without
-// classes, or no records.
-// Guarantee: none; see the package. The classifier itself remembers what it was
-// trained on.
+// Errors: *[param.Error] for invalid settings, records without classes, or no records. Guarantee:
+// none; see the package. The classifier's parameters may reveal the records that it was trained on.
 func (l NeuralNetwork) Fit(d records.Data) (*Classifier, error) { return fit(l, d) }
 
 func (l NeuralNetwork) learn(x *design) (Scorer, error) {
@@ -120,7 +118,7 @@ func (l NeuralNetwork) train(net *models.Classifier, x *design) {
 	}
 }
 
-// network lets a trained network judge records.
+// network is a trained network as a Scorer.
 type network struct{ net *models.Classifier }
 
 func (n network) Scores(b device.Batch, dst []float64) {

@@ -8,19 +8,18 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Ranking says how well numbers put the records of one class before all others.
+// Ranking measures how well scores rank the records of one class above all others.
 type Ranking struct {
-	// ROC is the area under the receiver operating characteristic: how often a
-	// record of the class has a larger number than another, ties counting half.
+	// ROC is the area under the receiver operating characteristic: the fraction of pairs in which the
+	// record of the class has a larger score than the other record, with ties counted half.
 	ROC float64 `json:"roc_auc"`
 	// PRC is the average precision, the sum over thresholds of the precision times
 	// the growth of the recall (no interpolation).
 	PRC float64 `json:"average_precision"`
 }
 
-// Rank computes areas under curves for records that are of the class or not.
-// Without records of either kind there is nothing to rank: ROC is ½, PRC the
-// share of the class.
+// Rank computes the areas under the curves from scores and from whether each record is of the
+// class. If all records are of one kind, ROC is ½ and PRC the share of the class.
 //
 // Errors: *[param.Error] where the lengths differ or a number is NaN.
 func Rank(scores []float64, positive []bool) (Ranking, error) {
@@ -57,7 +56,7 @@ func rank(scores []float64, positive []bool) Ranking {
 	return areas(order, scores, positive, total)
 }
 
-// areas adds up both curves, one threshold after the other.
+// areas computes the areas under both curves, one threshold after the other.
 func areas(order []int, scores []float64, positive []bool, total int) Ranking {
 	var roc, prc float64
 	right, wrong := 0, 0
@@ -78,8 +77,8 @@ func areas(order []int, scores []float64, positive []bool, total int) Ranking {
 	return Ranking{roc / (float64(total) * float64(negative)), prc / float64(total)}
 }
 
-// rankClasses is the ranking by class: that of the second of two, or
-// the mean of each against the rest.
+// rankClasses returns the ranking of the second of two classes, or the mean over the classes of
+// each against the rest.
 func rankClasses(scores []float64, labels []int32, classes int) Ranking {
 	n := len(labels)
 	column, positive := make([]float64, n), make([]bool, n)

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TrainingSet is labelled records, read once for all methods of this package that are trained on
-// them. It prints as "[private]", since the records may be real ones.
+// TrainingSet holds labelled records, read once for all methods that are trained on them. It prints
+// as "[private]", since the records may be real ones.
 type TrainingSet struct {
 	*hiddenSet
 }
@@ -50,7 +50,7 @@ func Read(d records.Data) (*TrainingSet, error) {
 // Len returns the number of records.
 func (s *TrainingSet) Len() int { return s.design.rows() }
 
-// Fit trains a classifier by a method of this package or a user-defined one.
+// Fit trains a classifier with a method of this package or a user-defined one.
 //
 // Errors: those of [Method.Fit].
 // Guarantee: none; see the package.

@@ -9,14 +9,14 @@ import (
 // tree is a binary decision tree in arrays; node 0 is the root.
 type tree struct {
 	feature   []int32   // −1 for a leaf
-	threshold []float64 // at most it: left
-	left      []int32   // of a leaf: its number
+	threshold []float64 // values up to this go left
+	left      []int32   // left child; for a leaf its number
 	right     []int32
-	values    []float64 // width numbers a leaf
+	values    []float64 // width numbers for each leaf
 	width     int
 }
 
-// leaf is the number of the leaf that a record falls into.
+// leaf returns the number of the leaf that a record falls into.
 func (t *tree) leaf(row []float32) int {
 	at := int32(0)
 	for t.feature[at] >= 0 {
@@ -29,42 +29,41 @@ func (t *tree) leaf(row []float32) int {
 	return int(t.left[at])
 }
 
-// value is what the tree says of a record.
+// value returns the numbers of the leaf that a record falls into.
 func (t *tree) value(row []float32) []float64 {
 	l := t.leaf(row)
 	return t.values[l*t.width : (l+1)*t.width]
 }
 
-// leaves is the number of leaves.
+// leaves returns the number of leaves.
 func (t *tree) leaves() int { return len(t.values) / max(t.width, 1) }
 
-// grower grows one tree, depth first. A sum is kept for every class (the weight
-// of its records) or, in a regression tree, of the targets; the split taken has the largest
-// Σ sums²/weight over its two sides, which is the largest gain in the Gini
-// index or in squared error.
+// grower grows one tree, depth first. It keeps, for every class, the weight of its records or, in a
+// regression tree, the sum of the targets. It takes the split with the largest Σ sums²/weight over
+// its two sides, which has the largest gain in the Gini index or in squared error.
 //
 // Source: Breiman, Friedman, Olshen and Stone, "Classification and regression
 // trees", 1984.
 type grower struct {
 	bins    *bins
-	labels  []int32   // of a classification tree
-	targets []float64 // of a regression tree
-	weights []float64 // of records; nil for 1
+	labels  []int32   // classes of a classification tree
+	targets []float64 // targets of a regression tree
+	weights []float64 // weights of records; nil for 1
 	width   int       // number of sums
-	depth   int       // the deepest a node may lie; 0 for any
-	try     int       // coordinates looked at for a split; 0 for all
+	depth   int       // largest depth of a node; 0 for no limit
+	try     int       // number of coordinates tried for a split; 0 for all
 	rng     *rand.Rand
 
 	out      tree
 	rows     []int32
 	spare    []int32
 	order    []int32 // all coordinates, in the order of the last draw
-	constant []bool  // coordinates known to be constant where the grower is
+	constant []bool  // coordinates known to be constant at the current node
 	hist     []float64
 	seen     [maxBins / 64]uint64
 	side     []float64 // sums left, then right
 	total    []float64
-	leafOf   []int32 // leaf of every record grown on, if asked for
+	leafOf   []int32 // leaf of every training record, if requested
 }
 
 // split is a coordinate and a bin: records up to that bin go left.
@@ -117,7 +116,7 @@ func (g *grower) node(lo, hi, depth int) int32 {
 	return at
 }
 
-// release forgets constants that were met in a subtree that is done.
+// release drops the constants that were found in a completed subtree.
 func (g *grower) release(met []int32) {
 	for _, f := range met {
 		g.constant[f] = false
@@ -145,7 +144,7 @@ func (g *grower) sum(lo, hi int) {
 	}
 }
 
-// done reports whether a node is to be a leaf whatever splits there are.
+// done reports whether a node must be a leaf, whatever splits exist.
 func (g *grower) done(lo, hi, depth int) bool {
 	if hi-lo < 2 || g.depth > 0 && depth >= g.depth || g.total[0] <= 0 {
 		return true
@@ -158,7 +157,7 @@ func (g *grower) done(lo, hi, depth int) bool {
 	return false
 }
 
-// finish makes a leaf of the rows, which sum has seen last or not.
+// finish makes a leaf of the rows lo … hi-1.
 func (g *grower) finish(at int32, lo, hi int) {
 	g.sum(lo, hi)
 	leaf := int32(g.out.leaves())
@@ -173,9 +172,8 @@ func (g *grower) finish(at int32, lo, hi int) {
 	}
 }
 
-// best looks for the best split among all coordinates or a random few, and lists
-// coordinates that turned out to be constant. Where the few hold nothing but constants it
-// looks on.
+// best returns the best split among all coordinates or a few random ones, and lists the coordinates
+// that are constant. If all of the few are constant, it tries further ones.
 func (g *grower) best(lo, hi int) (best split, met []int32) {
 	best.gain = math.Inf(-1)
 	try := len(g.order)
@@ -203,7 +201,7 @@ func (g *grower) best(lo, hi int) (best split, met []int32) {
 	return best, met
 }
 
-// accumulate adds up weights and sums by bin of one coordinate.
+// accumulate adds up the weights and sums of each bin of one coordinate.
 func (g *grower) accumulate(f, lo, hi int) {
 	codes, stride := g.bins.codes[f], g.width+1
 	rows := g.rows[lo:hi]
@@ -233,8 +231,8 @@ func (g *grower) accumulate(f, lo, hi int) {
 	}
 }
 
-// scan goes through the bins that hold records, lowest first, and empties them.
-// It reports whether there was more than one.
+// scan visits the bins that hold records in ascending order and empties them. It reports whether
+// there was more than one.
 func (g *grower) scan(f int, best *split) bool {
 	stride := g.width + 1
 	left, right := g.side[:stride], g.side[stride:]
@@ -303,7 +301,7 @@ func (g *grower) partition(lo, hi int, s split) int {
 	return at
 }
 
-// allRows are the numbers 0 … n-1.
+// allRows returns the numbers 0 … n-1.
 func allRows(n int) []int32 {
 	rows := make([]int32, n)
 	for i := range rows {

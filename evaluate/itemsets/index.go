@@ -34,13 +34,13 @@ type postingLists struct {
 	postings []posting
 }
 
-// posting is where one item occurs.
+// posting is the list of places where one item occurs.
 type posting struct {
 	count int
-	runs  []container // of the blocks where it occurs at all, ascending
+	runs  []container // numbers of the blocks where it occurs, ascending
 }
 
-// container is where one item occurs within a block: exactly one of the two.
+// container holds the places of one item within a block; exactly one of the two is set.
 type container struct {
 	block int
 	rows  []uint16
@@ -52,7 +52,7 @@ type window [blockRows / 64]uint64
 
 const (
 	blockRows = 1 << 16
-	// denseRows is the length at which a list takes as much room as a bitmap.
+	// denseRows is the length at which a list takes as much memory as a bitmap.
 	denseRows = blockRows / 16
 )
 
@@ -94,7 +94,7 @@ func (Index) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 const redacted = "[private]"
 
-// join adds what one block holds.
+// join adds the items of one block.
 func (x *Index) join(b *indexedBlock) {
 	for i, item := range b.items {
 		p := &x.postings[item]
@@ -165,7 +165,7 @@ func (r *blockReader) sort(block int, out *indexedBlock) {
 	rows := make([]uint16, len(r.items))
 	for k, item := range r.items {
 		rows[r.starts[item]] = r.owners[k]
-		r.starts[item]++ // which ends as the start of the next
+		r.starts[item]++ // which ends up as the start of the next
 	}
 	for i, item := range out.items {
 		end := int(r.starts[item])
@@ -190,7 +190,7 @@ func (w *window) add(rows []uint16) {
 	}
 }
 
-// visit hands out the items of records lo … hi-1.
+// visit calls each with the items of records lo … hi-1.
 func (r *blockReader) visit(lo, hi int, each func(row int, items []uint32)) {
 	const chunk = 4096
 	for ; lo < hi; lo += chunk {
@@ -242,7 +242,7 @@ func (x *Index) cursors(items []uint32) cursors {
 	return at
 }
 
-// next takes every cursor's container of a block, in the order of the cursors.
+// next returns every cursor's container of a block, in the order of the cursors.
 func (at cursors) next(block int, found []container) []container {
 	for i, runs := range at {
 		if len(runs) > 0 && runs[0].block == block {
@@ -255,8 +255,7 @@ func (at cursors) next(block int, found []container) []container {
 
 func (x *Index) blocks() int { return (x.records + blockRows - 1) / blockRows }
 
-// Any counts the records that have at least one of the items. No items count
-// nothing.
+// Any counts the records that have at least one of the items. Without items the count is 0.
 func (x *Index) Any(items ...uint32) int {
 	if len(items) == 1 {
 		return x.Count(items[0])
@@ -295,8 +294,7 @@ func (w *window) ones() int {
 	return count
 }
 
-// All counts the records that have every one of the items. No items count every
-// record.
+// All counts the records that have all of the items. Without items it counts every record.
 func (x *Index) All(items ...uint32) int {
 	switch len(items) {
 	case 0:
@@ -346,7 +344,7 @@ func (c container) appendRows(rows []uint16) []uint16 {
 	return rows
 }
 
-// keep leaves those of the ascending rows that the container has, in place.
+// keep keeps, in place, those of the ascending rows that the container has.
 func (c container) keep(rows []uint16) []uint16 {
 	kept := rows[:0]
 	if c.words != nil {

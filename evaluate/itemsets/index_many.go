@@ -55,11 +55,11 @@ func (x *Index) scanAny(queries [][]uint32, counts []int) {
 	})
 }
 
-// scanRows is how many records are looked at between two additions to the counts.
+// scanRows is the number of records read between two additions to the counts.
 const scanRows = 1 << 12
 
-// tally counts 64 things at once, in binary, the bits of one digit in one word: adding a word of
-// ones and zeros touches two digits on average.
+// tally holds 64 counters in binary, with one word for each binary digit. Adding a word of ones and
+// zeros touches two digits on average.
 type tally [14]uint64
 
 func (t *tally) add(word uint64) {

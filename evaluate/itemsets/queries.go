@@ -25,22 +25,22 @@ import (
 type Queries struct {
 	Count     int     // queries of all classes together; 0 for 1000
 	Classes   int     // length classes; 0 for 5
-	MaxLength int     // 0 for the length of the longest real record
-	Sanity    float64 // sanity bound as a part of the number of real records; 0 for 0.001
-	// Popular draws items with probabilities proportional to how many real records have them, where
-	// the papers draw them uniformly: what people ask about is rarely a random corner of the universe.
+	MaxLength int     // largest length of a query; 0 for that of the longest real record
+	Sanity    float64 // sanity bound as a fraction of the number of real records; 0 for 0.001
+	// Popular draws items with probabilities proportional to how many real records have them, while
+	// the papers draw them uniformly: real queries are mostly about popular items.
 	Popular bool
 	Seed    uint64
 }
 
-// withDefaults fills in what was left 0.
+// withDefaults replaces zero settings by their defaults.
 func (q Queries) withDefaults() Queries {
 	q.Count, q.Classes = cmp.Or(q.Count, 1000), cmp.Or(q.Classes, 5)
 	q.Sanity = cmp.Or(q.Sanity, 0.001)
 	return q
 }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (q Queries) Validate() error {
@@ -63,8 +63,8 @@ func (q Queries) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Draw draws the queries of each class over a universe, items uniformly. A query's items are
-// distinct.
+// Draw draws the queries of each class over a universe. Items are drawn uniformly; those of one
+// query are distinct.
 //
 // Errors: those of [Queries.Validate], and *[param.Error] for an empty universe.
 func (q Queries) Draw(universe, maxLength int) ([][][]uint32, error) {
@@ -93,7 +93,7 @@ func (q Queries) draw(universe, maxLength int,
 	return classes, nil
 }
 
-// drawFor draws the queries that the settings ask for about some records.
+// drawFor draws the queries of the settings for some records.
 func (q Queries) drawFor(x *Index) ([][][]uint32, error) {
 	if !q.Popular {
 		return q.Draw(x.Universe(), q.MaxLength)
@@ -160,7 +160,7 @@ type Summary struct {
 // synthetic records are scaled to the number of the real ones, so the two may
 // differ in size.
 //
-// Errors: *[param.Error] for settings that make no sense, records that are not
+// Errors: *[param.Error] for invalid settings, records that are not
 // binary, different universes, or no records at all.
 // Guarantee: none; see the package.
 func (q Queries) Compare(real, synthetic records.Data) (QueryErrors, error) {
@@ -178,7 +178,7 @@ func (q Queries) Compare(real, synthetic records.Data) (QueryErrors, error) {
 	return q.CompareIndexes(truth, guess)
 }
 
-// CompareIndexes is [Queries.Compare] of records that are indexed already.
+// CompareIndexes is like [Queries.Compare] for records that are already indexed.
 //
 // Errors: those of [Queries.Compare].
 func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
@@ -205,7 +205,7 @@ func (q Queries) CompareIndexes(real, synthetic *Index) (QueryErrors, error) {
 	return out, nil
 }
 
-// ask puts queries to both on all processors.
+// ask answers the queries on both sets of records, on all cores.
 func (e QueryErrors) ask(real, synthetic *Index, queries [][]uint32) (either, every []float64) {
 	either, every = make([]float64, len(queries)), make([]float64, len(queries))
 	truth, guess := real.AnyEach(queries), synthetic.AnyEach(queries)
@@ -224,7 +224,7 @@ func (e QueryErrors) MeanAny() float64 {
 	return e.mean(func(c ClassError) float64 { return c.Any.Mean })
 }
 
-// MeanAll is MeanAny of the other reading.
+// MeanAll is like MeanAny for queries about "all of the items".
 func (e QueryErrors) MeanAll() float64 {
 	return e.mean(func(c ClassError) float64 { return c.All.Mean })
 }
@@ -237,7 +237,7 @@ func (e QueryErrors) mean(of func(ClassError) float64) float64 {
 	return sum / float64(max(len(e.Classes), 1))
 }
 
-// relative is the error of one query.
+// relative returns the relative error of one query.
 func (e QueryErrors) relative(real, synthetic int) float64 {
 	scaled := float64(synthetic) * float64(e.Real) / float64(e.Synthetic)
 	return math.Abs(scaled-float64(real)) / max(float64(real), e.Sanity)

@@ -15,9 +15,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Statistics compares what synthetic sets hold with what real ones do: how often items occur, how
-// often they occur together, how large the sets are, and which combinations are the most frequent.
-// The zero value has sound defaults.
+// Statistics compares synthetic with real sets: how often items occur, how often they occur
+// together, how large the sets are, and which combinations are the most frequent. The zero value is
+// ready to use.
 type Statistics struct {
 	Pairs int // number of most popular real items whose pairs are compared; 0 for 100
 	Top   int // number of most frequent combinations; 0 for 100
@@ -29,7 +29,7 @@ func (s Statistics) withDefaults() Statistics {
 	return s
 }
 
-// Validate reports every setting that makes no sense.
+// Validate reports every invalid setting.
 //
 // Errors: *[param.Error], joined.
 func (s Statistics) Validate() error {
@@ -48,14 +48,15 @@ func (s Statistics) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Report is how far synthetic sets are from real ones. Frequencies are parts of the records.
+// Report describes the differences between synthetic and real sets. Frequencies are fractions of
+// the records.
 type Report struct {
 	Items    Difference `json:"items"`    // frequencies of all items
 	Pairs    Difference `json:"pairs"`    // of pairs of popular items
 	Sizes    float64    `json:"sizes"`    // total variation distance of the sizes
 	MeanReal float64    `json:"mean"`     // items of a real record
 	MeanFake float64    `json:"mean_syn"` // and of a synthetic one
-	// part of the most frequent real combinations that are among the synthetic ones
+	// fraction of the most frequent real combinations that are among the synthetic ones
 	Top     float64 `json:"top"`
 	Support float64 `json:"support"` // mean relative error of their frequencies
 }
@@ -69,7 +70,7 @@ type Difference struct {
 
 // Compare compares synthetic with real sets (or binary vectors).
 //
-// Errors: *[param.Error] for settings that make no sense, records that are not binary, different
+// Errors: *[param.Error] for invalid settings, records that are not binary, different
 // universes, or no records at all.
 // Guarantee: none; see the package.
 func (s Statistics) Compare(real, synthetic records.Data) (Report, error) {
@@ -84,7 +85,7 @@ func (s Statistics) Compare(real, synthetic records.Data) (Report, error) {
 	return s.CompareIndexes(truth, guess)
 }
 
-// CompareIndexes is Compare of records that are indexed already.
+// CompareIndexes is like Compare for records that are already indexed.
 //
 // Errors: those of [Statistics.Compare].
 func (s Statistics) CompareIndexes(real, synthetic *Index) (Report, error) {
@@ -115,7 +116,7 @@ func checkPair(real, synthetic *Index) error {
 	return nil
 }
 
-// frequencies are the parts of the records that have each item.
+// frequencies returns the fraction of the records that have each item.
 func (x *Index) frequencies() []float64 {
 	out := make([]float64, len(x.postings))
 	for i, p := range x.postings {
@@ -124,7 +125,7 @@ func (x *Index) frequencies() []float64 {
 	return out
 }
 
-// popular are the n most frequent items, the smaller number first among equals.
+// popular returns the n most frequent items; among equals the smaller number comes first.
 func (x *Index) popular(n int) []uint32 {
 	items := make([]uint32, len(x.postings))
 	for i := range items {

@@ -19,8 +19,8 @@ type Set struct {
 //
 // Pairs of popular items are counted in one pass over the records; larger combinations grow from
 // the most frequent pairs, depth first over ever more popular items (Zaki's Eclat, 2000), with the
-// k-th best count so far as the least support, since a combination is never more frequent than a
-// part of it.
+// k-th best count so far as the least support, since a combination is never more frequent than its
+// subsets.
 func (x *Index) TopItemsets(k, size int) []Set {
 	if k < 1 || size < 2 {
 		return nil
@@ -36,7 +36,7 @@ func (x *Index) TopItemsets(k, size int) []Set {
 	return m.best
 }
 
-// pairItems is how many popular items have all their pairs counted at once.
+// pairItems is the number of popular items whose pairs are all counted at once.
 const pairItems = 2048
 
 // pairCounts holds how often items a > b, by rank, occur together.
@@ -95,7 +95,7 @@ func (p pairCounts) add(row []int32, items []uint32, rank []int32) []int32 {
 	return row
 }
 
-// miner keeps the best combinations found. Items are named by their rank.
+// miner keeps the best combinations found. Items are identified by their rank.
 type miner struct {
 	index   *Index
 	order   []uint32
@@ -104,12 +104,12 @@ type miner struct {
 	best    []Set
 }
 
-// wanted reports whether a combination of this count could still be among the best.
+// wanted reports whether a combination with this count could still be among the best.
 func (m *miner) wanted(count int) bool {
 	return len(m.best) < m.k || count >= m.best[len(m.best)-1].Count
 }
 
-// growPairs keeps the best pairs and grows what could beat them.
+// growPairs keeps the best pairs and extends those that could lead to better combinations.
 func (m *miner) growPairs() {
 	type pair struct{ a, b int }
 	var frequent []pair
@@ -135,7 +135,7 @@ func (m *miner) growPairs() {
 
 func (m *miner) runs(rank int) []container { return m.index.postings[m.order[rank]].runs }
 
-// extend tries every item more popular than the last of the prefix beside it.
+// extend adds to the prefix, in turn, every item more popular than its last one.
 func (m *miner) extend(prefix []int, runs []container) {
 	for rank := range prefix[len(prefix)-1] {
 		if !m.promising(prefix, rank) {
@@ -153,7 +153,7 @@ func (m *miner) extend(prefix []int, runs []container) {
 	}
 }
 
-// promising rules out what a pair is too rare for.
+// promising reports whether no pair of the combination is too rare.
 func (m *miner) promising(prefix []int, rank int) bool {
 	for _, a := range prefix {
 		if a < pairItems && !m.wanted(m.pairs.at(a, rank)) {
@@ -177,7 +177,7 @@ func (m *miner) keep(ranks []int, count int) {
 	m.best = m.best[:min(len(m.best), m.k)]
 }
 
-// meet is where two postings both occur.
+// meet returns the intersection of two postings.
 func meet(a, b []container) (both []container, count int) {
 	for len(a) > 0 && len(b) > 0 {
 		switch {

@@ -8,13 +8,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Closest are distances of synthetic records to the closest real one, ascending: to those that the
-// generator was trained on, and to equally many that it was not. They prove nothing; see the
-// package.
+// Closest holds, in ascending order, the distances of synthetic records to the closest record that
+// the generator was trained on, and to the closest of equally many others. They prove nothing; see
+// the package.
 type Closest struct {
 	Members, Others []float64
-	// CloserToMembers is the part of the synthetic records that lie closer to a member than to any of
-	// the others, ties counting half.
+	// CloserToMembers is the fraction of the synthetic records that are closer to a member than to any
+	// of the others, with ties counted half.
 	CloserToMembers float64
 }
 

@@ -1,10 +1,10 @@
 // Package risk attacks synthetic records: it guesses from them which real records the
 // generator was trained on, and measures their distances to real records.
 //
-// Guesses of membership can refute a promise and never prove one: the attacks here are simple, and
-// a better one may do more. Distances to the closest record and exact matches are in common use and
-// prove nothing in either direction: records that are not in the data can lie close to real ones,
-// and a generator can reveal a record without ever drawing a similar one.
+// Guesses of membership can refute a guarantee but never prove one: the attacks here are simple,
+// and a better one may succeed more often. Distances to the closest record and exact matches are in
+// common use and prove nothing in either direction: records that are not in the data can lie close
+// to real ones, and a generator can reveal a record without ever drawing a similar one.
 //
 // Guarantee: none. Its functions read real records without noise and write to no ledger, so their
 // results are statistics of private data like any other: no ε covers them.

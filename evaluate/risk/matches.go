@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Matches counts the records of some that equal one of the others in every column, the class too.
-// It proves nothing; see the package.
+// Matches counts the records of one set that equal a record of the other in every column, including
+// the class. The count proves nothing; see the package.
 //
 // Errors: *[param.Error] for records of different schemas.
 // Guarantee: none; see the package.
@@ -31,8 +31,8 @@ func Matches(some, others records.Data) (int, error) {
 	return count, nil
 }
 
-// eachHash hands out a hash of every record: equal ones have the same, and others differ but for
-// one pair in 2^64.
+// eachHash calls each with a hash of every record. Equal records have equal hashes; two different
+// ones have equal hashes with probability 2^-64.
 func eachHash(seed maphash.Seed, d records.Data, each func(uint64)) {
 	const chunk = 1024
 	var b device.Batch

@@ -10,11 +10,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Membership guesses by synthetic records alone whether a real record was among those that the
-// generator was trained on. The zero value is ready to use.
+// Membership guesses from synthetic records alone whether the generator was trained on a given real
+// record. The zero value is ready to use.
 type Membership struct {
-	// Rows are members and others at most, drawn at random; 0 for 2000. Synthetic ones are four times
-	// as many.
+	// Rows is the largest number of members, and of others, drawn at random; 0 for 2000. Four times as
+	// many synthetic records are used.
 	Rows int
 	Seed uint64
 }
@@ -25,8 +25,8 @@ type Attack struct {
 	Members int
 	Others  int
 	AUC     float64             // ½ is a coin
-	Curve   []classify.ROCPoint // a true positive is a member that is called one
-	AtLow   float64             // true positives at 1 % false ones at most
+	Curve   []classify.ROCPoint // a true positive is a member that is classified as one
+	AtLow   float64             // true positive rate at a false positive rate of at most 1 %
 	// Best is the accuracy at the best threshold, with members and others equally likely.
 	Best float64
 }
@@ -88,7 +88,7 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-// judge is how well scores tell members from others.
+// judge measures how well scores distinguish members from others.
 func judge(name string, in, out []float64) (Attack, error) {
 	scores := append(slices.Clone(in), out...)
 	member := make([]bool, len(scores))

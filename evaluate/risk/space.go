@@ -20,7 +20,7 @@ type points struct {
 	names  int       // levels of a record, the class among them
 	codes  []uint16
 	sets   [][]uint32
-	column float32 // what one column counts
+	column float32 // the weight of one column
 }
 
 // read reads some of the records, drawn at random.
@@ -55,7 +55,7 @@ func read(d records.Data, most int, seed uint64) points {
 	return p
 }
 
-// columns is how many columns a record has, the class among them.
+// columns returns the number of columns of a record, including the class.
 func columns(s records.Schema) int {
 	n := s.Dim()
 	if blocks := s.Blocks(); blocks != nil {
@@ -85,7 +85,8 @@ func (p *points) add(row []float32, blocks []records.Block) {
 	}
 }
 
-// distance is that of one of p from one of q, or something above limit where it is that.
+// distance returns the distance of a record of p from one of q. If it exceeds limit, the result is
+// any number above limit.
 func (p points) distance(i int, q points, j int, limit float64) float64 {
 	if p.sets != nil || q.sets != nil {
 		return jaccard(p.sets[i], q.sets[j])
@@ -118,13 +119,13 @@ func (p points) distance(i int, q points, j int, limit float64) float64 {
 	return float64(sum * p.column)
 }
 
-// stride is how many coordinates are compared between two looks at the limit.
+// stride is the number of coordinates compared between two checks of the limit.
 const stride = 16
 
 // abs clears the sign.
 func abs(v float32) float32 { return math.Float32frombits(math.Float32bits(v) &^ (1 << 31)) }
 
-// jaccard is 1 less the part of the items of either that both have; two empty sets are the same.
+// jaccard returns 1 − |a ∩ b| ÷ |a ∪ b|, and 0 for two empty sets.
 func jaccard(a, b []uint32) float64 {
 	both := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -143,7 +144,7 @@ func jaccard(a, b []uint32) float64 {
 	return 0
 }
 
-// closest are the distances of each of p to the closest of q.
+// closest returns the distance of each record of p to the closest of q.
 func (p points) closest(q points) []float64 {
 	out := make([]float64, p.n)
 	parallel.Each(p.n, func(i int) {
@@ -155,7 +156,8 @@ func (p points) closest(q points) []float64 {
 	return out
 }
 
-// density is the logarithm of the mean over q of exp(−distance ÷ width), for each of p.
+// density returns, for each record of p, the logarithm of the mean over q of exp(−distance ÷
+// width).
 func (p points) density(q points, width float64) []float64 {
 	out := make([]float64, p.n)
 	parallel.Each(p.n, func(i int) {
@@ -168,7 +170,7 @@ func (p points) density(q points, width float64) []float64 {
 	return out
 }
 
-// halves are two disjoint halves of the rows, drawn at random.
+// halves returns two disjoint halves of the rows, drawn at random.
 func halves(n int, seed uint64) (a, b []int32) {
 	rng := rand.New(rand.NewPCG(seed, 0x68616c66))
 	for i, r := range rng.Perm(n) {

@@ -2,8 +2,8 @@
 // counting queries about them.
 //
 // [Quality] has the names and definitions of SDMetrics (KSComplement, TVComplement,
-// CorrelationSimilarity, ContingencySimilarity and the scores of its quality report); tests hold it
-// to version 0.32 of that library within 1e-6. If SDMetrics has no figure, such as for the
+// CorrelationSimilarity, ContingencySimilarity and the scores of its quality report); tests compare
+// it with version 0.32 of that library to 1e-6. If SDMetrics has no figure, such as for the
 // correlation with a constant column, the score is NaN.
 //
 // Guarantee: none. Its functions read real records without noise and write to no ledger, so their

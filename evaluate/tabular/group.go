@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Groups draws different groups of way columns each; most bounds their number.
+// Groups draws distinct groups of way columns each; most bounds the number of groups.
 //
 // Errors: *[param.Error] for a size outside [1, columns].
 func (t *Table) Groups(way, most int, seed uint64) ([][]int, error) {
@@ -37,8 +37,8 @@ func (t *Table) Groups(way, most int, seed uint64) ([][]int, error) {
 	return out, nil
 }
 
-// Variation is the total variation distance of the joint levels of each group of columns, numbers
-// in bins between their public bounds and missing values as a level: 0 is the same.
+// Variation returns the total variation distance of the joint levels of each group of columns, with
+// numbers in bins between their public bounds and missing values as a level: 0 means identical.
 //
 // Errors: *[param.Error] for tables of different columns, or without records.
 // Guarantee: none; see the package.
@@ -58,7 +58,7 @@ func Variation(real, synthetic *Table, groups [][]int, bins int) ([]float64, err
 	return out, nil
 }
 
-// binned are the columns in levels, numbers in bins.
+// binned returns the columns as levels, with numbers in bins.
 func (t *Table) binned(bins int) []prepared {
 	out := make([]prepared, len(t.columns))
 	for j, c := range t.columns {

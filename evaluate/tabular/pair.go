@@ -8,7 +8,7 @@ import (
 	"sort"
 )
 
-// prepared is a column as pairs need it.
+// prepared is a column prepared for the comparison of pairs.
 type prepared struct {
 	column
 	coded  []int32 // levels, with bins for numbers and missing values as one of their own
@@ -35,7 +35,7 @@ func prepare(t *Table) []prepared {
 	return out
 }
 
-// varies reports whether numbers that are there are not all the same; no numbers are not.
+// varies reports whether the numbers that are not missing differ. It is false without numbers.
 func varies(values []float64) bool {
 	distinct := false
 	first := math.NaN()
@@ -51,7 +51,7 @@ func varies(values []float64) bool {
 	return distinct
 }
 
-// digitize puts numbers in ten bins of equal width between their own least and largest, as
+// digitize puts numbers in ten bins of equal width between the smallest and the largest of them, as
 // numpy.histogram_bin_edges and numpy.digitize do: the largest, and a missing value, are beyond the
 // last bin.
 func digitize(values []float64) []int32 {
@@ -105,7 +105,8 @@ func pair(realA, realB, synA, synB prepared) Pair {
 	return p
 }
 
-// correlation is Pearson's over records where both are there; NaN where one never varies.
+// correlation returns Pearson's correlation over the records that have both numbers, or NaN if one
+// is constant.
 func correlation(a, b []float64) float64 {
 	var n, ma, mb float64
 	for i, x := range a {
@@ -136,7 +137,7 @@ type contingency struct {
 	n      float64
 }
 
-// tabulate counts joint levels, of two columns or more.
+// tabulate counts the joint levels of two or more columns.
 func tabulate(columns ...prepared) contingency {
 	t := contingency{counts: map[uint64]float64{}, n: float64(columns[0].len())}
 	cells := uint64(1)
@@ -184,7 +185,7 @@ func (t contingency) variation(o contingency) float64 {
 	return sum / 2
 }
 
-// cramer is Cramér's V without correction; NaN for a table with a single row or column.
+// cramer returns Cramér's V without correction; NaN for a table with a single row or column.
 func (t contingency) cramer() float64 {
 	rows, columns := map[uint64]float64{}, map[uint64]float64{}
 	keys := slices.SortedFunc(maps.Keys(t.counts), cmp.Compare[uint64])

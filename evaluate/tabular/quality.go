@@ -16,19 +16,19 @@ const (
 	ContingencySimilarity = "ContingencySimilarity"
 )
 
-// Pairs of columns count as related from here on, as in SDMetrics' quality report.
+// Pairs of columns with at least these values count as related, as in SDMetrics' quality report.
 const (
 	RelatedCorrelation = 0.5
 	RelatedAssociation = 0.3
 )
 
-// Shape is the score of one column: 1 is the same, NaN where there is none.
+// Shape is the score of one column: 1 means identical, NaN that the score is undefined.
 type Shape struct {
 	Column, Metric string
 	Score          float64
 }
 
-// Pair is the score of two columns: 1 is the same, NaN where there is none.
+// Pair is the score of two columns: 1 means identical, NaN that the score is undefined.
 type Pair struct {
 	Columns [2]string
 	Metric  string
@@ -39,7 +39,7 @@ type Pair struct {
 	Related                      bool // whether the pair counts in Quality.ColumnPairTrends
 }
 
-// Quality are the scores of SDMetrics' quality report.
+// Quality holds the scores of SDMetrics' quality report.
 type Quality struct {
 	Shapes           []Shape
 	Pairs            []Pair
@@ -84,7 +84,7 @@ func Compare(real, synthetic *Table, pairs int, seed uint64) (Quality, error) {
 	return q, nil
 }
 
-// mean is that of the numbers that are not NaN; NaN where there are none.
+// mean returns the mean of the numbers that are not NaN, or NaN if there are none.
 func mean(v []float64) float64 {
 	sum, n := 0.0, 0
 	for _, x := range v {

@@ -8,11 +8,11 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/internal/recordset"
 )
 
-// A Query counts the records of which every column that it names lies in a range, or has one of
-// some levels. A missing value is in no range and has no level.
+// A Query counts the records in which every column of the query lies in a given range or has one of
+// the given levels. A missing value is in no range and has no level.
 type Query struct{ conditions []condition }
 
-// condition is about one column.
+// condition restricts one column.
 type condition struct {
 	column int
 	lo, hi float64 // of numbers, on the scale of the schema from 0 to 1
@@ -43,7 +43,7 @@ func (t *Table) Queries(count int, seed uint64) []Query {
 	return out
 }
 
-// Answer answers queries: the part of the records that each counts.
+// Answer returns the fraction of the records that each query counts.
 func (t *Table) Answer(queries []Query) []float64 {
 	places := make([][]float64, len(t.columns))
 	parallel.Each(len(t.columns), func(j int) {
@@ -72,10 +72,10 @@ func (t *Table) Answer(queries []Query) []float64 {
 	return out
 }
 
-// narrow leaves the records that fulfil the condition.
+// narrow keeps the records that fulfil the condition.
 func (c condition) narrow(in []bool, places []float64, codes []int32) {
 	for r, v := range places {
-		in[r] = in[r] && v >= c.lo && v <= c.hi // not so for a missing value, NaN
+		in[r] = in[r] && v >= c.lo && v <= c.hi // false for a missing value, NaN
 	}
 	for r, code := range codes {
 		in[r] = in[r] && code >= 0 && c.levels[code]

@@ -14,7 +14,8 @@ func shape(real, synthetic column) Shape {
 	return Shape{real.name, TVComplement, tvComplement(real, synthetic)}
 }
 
-// present are the sorted numbers that are there, rounded to fourteen decimals as in SDMetrics.
+// present returns the sorted numbers that are not missing, rounded to fourteen decimals as in
+// SDMetrics.
 func present(values []float64) []float64 {
 	out := make([]float64, 0, len(values))
 	for _, v := range values {
@@ -29,8 +30,8 @@ func present(values []float64) []float64 {
 	return out
 }
 
-// kolmogorovSmirnov is the largest difference of two empirical distribution functions of sorted
-// numbers; NaN without any on either side.
+// kolmogorovSmirnov returns the largest difference of the empirical distribution functions of two
+// sorted lists; NaN if either is empty.
 func kolmogorovSmirnov(a, b []float64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return math.NaN()
@@ -49,8 +50,8 @@ func kolmogorovSmirnov(a, b []float64) float64 {
 	return top
 }
 
-// tvComplement is 1 less the total variation distance of levels. A level that only the synthetic
-// records have counts as 1e-6 of a real record, as in SDMetrics.
+// tvComplement returns 1 minus the total variation distance of levels. A level that only the
+// synthetic records have counts as 1e-6 of a real record, as in SDMetrics.
 func tvComplement(real, synthetic column) float64 {
 	p, n := levelCounts(real)
 	q, m := levelCounts(synthetic)

@@ -2,26 +2,26 @@ package tabular
 
 import "math"
 
-// A Share is the part of all records that have one level, or whose number lies in [From, To), the
-// last bin including its end.
+// A Share is the fraction of all records that have one level, or whose number lies in [From, To);
+// the last bin includes its end.
 type Share struct {
 	Level    string // the level; empty for a bin
 	From, To float64
 	Part     float64
 }
 
-// Histogram is how one column is distributed.
+// Histogram is the distribution of one column.
 type Histogram struct {
 	Column     string
 	Kind       string // as in the schema
 	Number     bool
 	Shares     []Share
 	HasMissing bool
-	Missing    float64 // part of the records whose value is missing
+	Missing    float64 // fraction of the records whose value is missing
 }
 
-// Histograms are the distributions of all columns: numbers in bins between their public bounds, of
-// equal width on the scale that the schema encodes them on.
+// Histograms returns the distributions of all columns, with numbers in bins between their public
+// bounds, of equal width on the scale of the schema's encoding.
 func (t *Table) Histograms(bins int) []Histogram {
 	var out []Histogram
 	for _, c := range t.columns {
@@ -49,7 +49,7 @@ func (t *Table) Histograms(bins int) []Histogram {
 	return out
 }
 
-// edges are the bounds of the bins of a column of numbers.
+// edges returns the bounds of the bins of a column of numbers.
 func (c column) edges(bins int) []float64 {
 	if !c.number {
 		return nil
@@ -65,7 +65,7 @@ func (c column) edges(bins int) []float64 {
 	return edges
 }
 
-// place is where a number lies on the scale of the schema, in [0, 1].
+// place returns the position of a number on the scale of the schema, in [0, 1].
 func (c column) place(v float64) float64 {
 	if c.spread != nil {
 		return c.spread(v)
@@ -73,7 +73,7 @@ func (c column) place(v float64) float64 {
 	return (v - c.lo) / (c.hi - c.lo)
 }
 
-// coded is the column in levels of which the last is a missing value.
+// coded returns the column as levels, of which the last is for missing values.
 func (c column) coded(bins int) (codes []int32, levels int) {
 	codes = make([]int32, c.len())
 	if !c.number {

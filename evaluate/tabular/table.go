@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Table is records by column. It prints as "[private]", since the records may be real ones.
+// A Table holds records by column. It prints as "[private]", since the records may be real ones.
 type Table struct{ *hiddenTable }
 
 // hiddenTable keeps records two references away, where package fmt does not follow from an
@@ -21,7 +21,7 @@ type tableColumns struct{ columns []column }
 
 func newTable(columns ...column) *Table { return &Table{&hiddenTable{&tableColumns{columns}}} }
 
-// column is one column: numbers, or levels by their place.
+// column is one column: numbers, or the numbers of levels.
 type column struct {
 	name   string
 	kind   string
@@ -30,16 +30,16 @@ type column struct {
 	values []float64 // NaN for missing; nil for levels
 	codes  []int32   // -1 for missing; nil for numbers
 	levels []string
-	// missing says that a missing value is one of its own
+	// whether missing values have a level of their own
 	missing bool
-	spread  func(float64) float64 // from the bounds to [0, 1] as the schema encodes; nil for even
+	spread  func(float64) float64 // from bounds to [0, 1], as the schema encodes; nil if linear
 }
 
-// MaxColumns is how many columns a table may have.
+// MaxColumns is the largest number of columns of a table.
 const MaxColumns = 4096
 
-// Read reads the given rows by column, the class among them; nil rows are all. Moments are seconds
-// since 1970, lengths of time are seconds, and identifiers are left out.
+// Read reads the given rows, or all if rows is nil, by column, including the class. Moments are
+// seconds since 1970, lengths of time are seconds, and identifiers are left out.
 //
 // Errors: *[param.Error] for sets and images, which have no columns, and for more than
 // [MaxColumns].
@@ -64,7 +64,7 @@ func Read(d records.Data, rows []int32) (*Table, error) {
 	return ofVectors(d, rows), nil
 }
 
-// frame is the rows as a frame.
+// frame returns the rows as a frame.
 func frame(d records.Data, rows []int32) (*records.Frame, error) {
 	f, ok := records.AsFrame(d)
 	switch {
@@ -197,7 +197,7 @@ func (c column) len() int {
 	return len(c.codes)
 }
 
-// alike refuses tables of different columns.
+// alike returns an error for tables of different columns.
 func alike(path string, a, b *Table) error {
 	if a == nil || b == nil || a.hiddenTable == nil || b.hiddenTable == nil {
 		return param.New(path, nil, "two tables, made by Read")

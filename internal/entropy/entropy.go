@@ -49,6 +49,10 @@ func New() (*Source, error) {
 	return fromKey(key)
 }
 
+// Keyed returns a source under a key that was drawn from the operating system elsewhere, so that
+// several processes can draw shares of one secret.
+func Keyed(key [32]byte) (*Source, error) { return fromKey(key) }
+
 // Seeded returns a source that anybody who knows the seed can replay. It is for
 // tests; what is drawn from it protects no record.
 func Seeded(seed uint64) (*Source, error) {

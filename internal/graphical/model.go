@@ -124,19 +124,27 @@ func (m *Model) Marginal(attributes []int) []float64 {
 // Given returns the model given that an attribute has one of the values allowed, and the
 // probability of that.
 func (m *Model) Given(attribute int, allowed func(value int) bool) (*Model, float64) {
+	weights := make([]float64, m.Domain[attribute])
+	for v := range weights {
+		if allowed(v) {
+			weights[v] = 1
+		}
+	}
+	return m.Weighted(attribute, weights)
+}
+
+// Weighted returns the model given an observation that has such a probability, from 0 to 1, under
+// each value of an attribute, and the probability of the observation.
+func (m *Model) Weighted(attribute int, weights []float64) (*Model, float64) {
 	probability := 0.0
 	for v, p := range m.Marginal([]int{attribute}) {
-		if allowed(v) {
-			probability += p
-		}
+		probability += p * weights[v]
 	}
-	ban := make([]float64, m.Domain[attribute])
-	for v := range ban {
-		if !allowed(v) {
-			ban[v] = lowest
-		}
+	theta := make([]float64, m.Domain[attribute])
+	for v, w := range weights {
+		theta[v] = max(math.Log(w), lowest)
 	}
-	return NewModel(m.Domain, append(slices.Clone(m.Factors), Factor{[]int{attribute}, ban})),
+	return NewModel(m.Domain, append(slices.Clone(m.Factors), Factor{[]int{attribute}, theta})),
 		probability
 }
 

@@ -7,12 +7,18 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// EachBatch reads all records in order, so many at a time; lo is the first one's number. A batch is
-// valid until f returns.
+// mostCoordinates bounds a dense batch, which takes 16 MiB then.
+const mostCoordinates = 1 << 22
+
+// EachBatch reads all records in order, so many at a time, or fewer where these are very wide; lo
+// is the first one's number. A batch is valid until f returns.
 //
 // Errors: ctx.Err().
 func EachBatch(ctx context.Context, data records.Data, size int,
 	f func(lo int, b device.Batch)) error {
+	if s := data.Schema(); !s.Sparse() {
+		size = min(size, max(mostCoordinates/max(s.Dim(), 1), 1))
+	}
 	var b device.Batch
 	for lo := 0; lo < data.Len(); lo += size {
 		if err := ctx.Err(); err != nil {
@@ -20,6 +26,21 @@ func EachBatch(ctx context.Context, data records.Data, size int,
 		}
 		data.Range(lo, min(lo+size, data.Len()), &b)
 		f(lo, b)
+	}
+	return nil
+}
+
+// EachNonzeros is EachBatch for rows of a table, of which it reads the coordinates that are not
+// zero.
+func EachNonzeros(ctx context.Context, data records.Data, size int,
+	f func(lo int, z *records.Nonzeros)) error {
+	var z records.Nonzeros
+	for lo := 0; lo < data.Len(); lo += size {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		z.Range(data, lo, min(lo+size, data.Len()))
+		f(lo, &z)
 	}
 	return nil
 }

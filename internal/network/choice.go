@@ -1,6 +1,9 @@
 package network
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"sort"
+)
 
 // A Choice draws one of several by their weights: it holds what they add up to, one after another.
 type Choice []float64
@@ -21,10 +24,5 @@ func (c Choice) Pick(rng *rand.Rand, asked int) int {
 		return asked
 	}
 	u := rng.Float64() * c[len(c)-1]
-	for i, top := range c {
-		if u < top {
-			return i
-		}
-	}
-	return len(c) - 1
+	return min(sort.Search(len(c), func(i int) bool { return u < c[i] }), len(c)-1)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// histogram says which cells belong to a column: its levels, or bins of equal width on the scale
-// that the schema encodes a number on, and one more for a missing value.
+// histogram describes the cells of a column: its levels, or bins of equal width on the scale of the
+// schema's encoding, and one more for a missing value.
 type histogram struct {
 	column, first, cells int
 	shape                records.Column
@@ -37,7 +37,7 @@ func (c Config) histograms() []histogram {
 	return list
 }
 
-// cell is the one that a record is in. It depends on the record alone.
+// cell returns the cell of a record. It depends on the record alone.
 func (h histogram) cell(f *records.Frame, row int) int {
 	if h.bins == 0 {
 		if level := f.Level(row, h.column); level >= 0 && level < h.cells-1 {

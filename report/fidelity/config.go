@@ -25,16 +25,16 @@ type Config struct {
 	Seed    uint64 // of the training of classifiers
 }
 
-// The classifiers that figures can be released of.
+// The names of the classifiers.
 const (
 	logistic = "logistic regression"
 	forest   = "random forest"
 	boosting = "gradient boosting"
 )
 
-// Methods are the names of the classifiers, of package evaluate/classify: logistic regression, a
-// random forest of 50 trees of depth 12, gradient boosting of 50 stages. Others are not offered,
-// since a release requires that each record is classified separately.
+// Methods lists the names of the classifiers that can be used, all of package evaluate/classify:
+// logistic regression, a random forest of 50 trees of depth 12, gradient boosting of 50 stages. A
+// release requires that each record is classified separately, so no other classifiers are offered.
 func Methods() []string { return []string{logistic, forest, boosting} }
 
 func method(name string, seed uint64) classify.Method {
@@ -83,7 +83,7 @@ func (c Config) Validate() error {
 		fmt.Sprintf("a positive number of at most %g, or 0 to calibrate it", maxNoise))
 	bad(c.Bins < 0 || c.Bins > maxBins, "Bins", c.Bins, fmt.Sprintf("1 to %d, or 0 for 10", maxBins))
 	bad(len(c.Methods) > 0 && c.Schema.Classes() < 2, "Methods", c.Methods,
-		"none: the schema has no classes")
+		"no methods: the schema has no classes")
 	for i, m := range c.Methods {
 		bad(method(m, 0) == nil || slices.Contains(c.Methods[:i], m), "Methods", m,
 			fmt.Sprintf("each at most once, of %q", Methods()))

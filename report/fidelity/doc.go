@@ -5,5 +5,5 @@
 //	plan, err := fidelity.Config{Schema: s, Budget: budget}.Plan()      // reads no record
 //	out, err := fidelity.Release(ctx, plan, real, synthetic, ledger)   // reserves, then reads
 //
-// All figures are functions of one joint Gaussian release of counts.
+// All figures are computed from one joint Gaussian release of counts.
 package fidelity

@@ -26,15 +26,15 @@ type Plan struct {
 	Total       accountant.Bound // ε at the budget's δ
 }
 
-// leastStd is noise that shows every count for what it is; less would only stretch the range of
-// the sums.
+// leastStd is the least standard deviation of the noise. At this size the noise hides nothing, and
+// less would only enlarge the range of the sums.
 const leastStd = 0x1p-10
 
 // Plan chooses what the configuration leaves open and prices the release.
 //
-// Guarantee: the event of the plan is the one that Release reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
-// caller costs more than the budget.
+// Guarantee: the event of the plan is the one that Release reserves and spends. Errors: those of
+// Validate, and accountant.ErrBudgetExceeded if the given noise multiplier costs more than the
+// budget.
 func (c Config) Plan() (*Plan, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (c Config) Plan() (*Plan, error) {
 	if c.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, event)
 		if err != nil {
-			return nil, fmt.Errorf("fidelity: noise of the counts: %w", err)
+			return nil, fmt.Errorf("fidelity: choosing the noise of the counts: %w", err)
 		}
 		c.NoiseMultiplier = z
 	}
@@ -57,7 +57,7 @@ func (c Config) Plan() (*Plan, error) {
 	p.Std = max(c.NoiseMultiplier*p.Sensitivity, leastStd)
 	var err error
 	if p.Total, err = accountant.Epsilon(p.Event, c.Budget.Delta, c.Budget.Relation); err != nil {
-		return nil, fmt.Errorf("fidelity: cost: %w", err)
+		return nil, fmt.Errorf("fidelity: pricing the counts: %w", err)
 	}
 	if p.Total.Upper > c.Budget.Epsilon {
 		return nil, fmt.Errorf("fidelity: the plan costs ε = %.4g, the budget is %.4g: %w", p.Total.Upper,
@@ -70,11 +70,11 @@ func event(noiseMultiplier float64) accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
 }
 
-// sensitivity is how far one record moves all counts. It is in one cell of every column, and it is
-// counted or not as one that a classifier is right about. Coming or going it moves each of these
-// counts by 1 at most. Replaced by another it leaves one cell of every column and joins another,
-// two counts a column, and moves each classifier's count by 1 at most. Of persons, whose rows count
-// for shares that add up to 1, none of this is more: see records.RowsOf.
+// sensitivity is how far one record moves all counts. A record is in one cell of every column, and
+// each classifier counts it if it classifies it correctly. Adding or removing a record changes each
+// of these counts by at most 1. Replacing it changes two counts in every column and each
+// classifier's count by at most 1. For persons, whose rows have weights that add up to 1, the same
+// bounds hold: see records.RowsOf.
 func sensitivity(r accountant.Relation, columns, classifiers int) float64 {
 	if r == accountant.ReplaceOne {
 		columns *= 2
@@ -82,7 +82,7 @@ func sensitivity(r accountant.Relation, columns, classifiers int) float64 {
 	return math.Sqrt(float64(columns + classifiers))
 }
 
-// String is the bill.
+// String returns the bill.
 func (p *Plan) String() string {
 	if p == nil {
 		p = &Plan{}

@@ -18,15 +18,15 @@ import (
 // reveals nothing about the records.
 var ErrSchema = errors.New("fidelity: the data's schema is not the plan's")
 
-// trained is how many synthetic records classifiers learn from at most.
+// trained is the largest number of synthetic records that classifiers learn from.
 const trained = 10_000
 
-// Release runs a plan on private records: those that the synthetic ones were made from, or
-// others, such as held-out ones. The ledger must be that of these records. Classifiers tested on
-// the records that the generator was trained on may score slightly better than on others.
+// Release runs a plan on private records: those that the synthetic ones were made from, or others,
+// such as held-out ones. The ledger must be the one of these records. Classifiers tested on the
+// records that the generator was trained on may score slightly better than on others.
 //
-// Of persons (records.GroupBy) all rows count, those of one person for one record together, and the
-// figures are about persons: what an average row of each is like.
+// If the data are persons (records.GroupBy), the rows of each person together count as one record,
+// and the figures describe the average row of each person.
 //
 // The synthetic records are public: they have been or will be released, and depend on the real
 // ones only through that release.
@@ -45,7 +45,7 @@ func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
 	if real == nil {
 		return nil, refused("real", nil, "records")
 	}
-	rows, shares := records.RowsOf(real) // of persons each row counts for its share
+	rows, shares := records.RowsOf(real) // for persons each row has its weight
 	private, err := p.frame("real", rows)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func Release(ctx context.Context, p *Plan, real, synthetic records.Data,
 		err = errors.Join(err, refused("synthetic", "the real records", "synthetic ones"))
 	}
 	if public.Len() < 2 {
-		err = errors.Join(err, refused("synthetic", public.Len(), "at least two records"))
+		err = errors.Join(err, refused("synthetic", public.Len(), "at least 2 records"))
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func refused(field string, value any, want string) error {
 	return param.New("fidelity.Release."+field, value, want)
 }
 
-// check judges what is public about a run before it begins.
+// check validates the public parts of a run before it begins.
 func (p *Plan) check(ledger *accountant.Ledger) error {
 	if p == nil || p.Event == nil {
 		return refused("p", nil, "a plan, made by Config.Plan")
@@ -110,14 +110,14 @@ func (p *Plan) check(ledger *accountant.Ledger) error {
 	return nil
 }
 
-// frame checks public things about the data: its type and its schema.
+// frame checks the public properties of the data: its type and its schema.
 func (p *Plan) frame(field string, data records.Data) (*records.Frame, error) {
 	if data == nil {
 		return nil, refused(field, nil, "records")
 	}
 	f, ok := records.AsFrame(data)
 	if !ok {
-		return nil, refused(field, "data of another type", "a table, *records.Frame")
+		return nil, refused(field, "data of another type than a table", "a table, *records.Frame")
 	}
 	if !f.Schema().Equal(p.Config.Schema) {
 		return nil, fmt.Errorf("%w: %s", ErrSchema, records.Difference(f.Schema(), p.Config.Schema))
@@ -153,14 +153,14 @@ func (p *Plan) train(public *records.Frame) ([]*classify.Classifier, error) {
 	return list, nil
 }
 
-// checkEvery is how many records are read between two looks at the context.
+// checkEvery is the number of records read between two checks of the context.
 const checkEvery = 1024
 
-// count adds records up, exactly. Each is judged by itself, so that what a classifier says of one
-// cannot depend on another.
+// count adds up the records' counts exactly. Each record is classified separately, so that the
+// class of one cannot depend on another.
 func (p *Plan) count(ctx context.Context, f *records.Frame, shares records.Shares,
 	classifiers []*classify.Classifier) (*mechanism.FixedSum, error) {
-	// so that a count is a whole number of steps
+	// so that every count is a whole number of grid steps
 	grid := min(mechanism.CountGrid(p.Std, p.Config.Schema.RowsPerPerson() > 0), 1)
 	sum := mechanism.NewFixedSum(p.Cells, grid)
 	histograms := p.Config.histograms()
@@ -180,7 +180,7 @@ func (p *Plan) count(ctx context.Context, f *records.Frame, shares records.Share
 	return sum, ctx.Err()
 }
 
-// figures are what the noisy counts say. From here on nothing private is read.
+// figures computes the figures from the noisy counts. Nothing private is read from here on.
 func (p *Plan) figures(noisy []float64, public *records.Frame,
 	g accountant.Guarantee) *Released {
 	histograms := p.Config.histograms()
@@ -191,7 +191,7 @@ func (p *Plan) figures(noisy []float64, public *records.Frame,
 			total += count
 		}
 	}
-	out.Records = total / float64(len(histograms)) // every column counts every record
+	out.Records = total / float64(len(histograms)) // every column counts all records
 	n := max(out.Records, 1)
 	for _, h := range histograms {
 		shares := make([]float64, h.cells)

@@ -13,9 +13,9 @@ type Released struct {
 	Mean        float64      `json:"mean_tv_complement"`
 	MeanNoise   float64      `json:"mean_noise"`
 	Classifiers []Classifier `json:"classifiers,omitempty"`
-	// Synthetic is how many synthetic records were compared and trained on.
+	// Synthetic is the number of synthetic records that were compared and trained on.
 	Synthetic int `json:"synthetic"`
-	// Guarantee is the ledger's after the release.
+	// Guarantee is the guarantee of the whole ledger after the release.
 	Guarantee accountant.Guarantee `json:"guarantee"`
 }
 
@@ -23,7 +23,7 @@ type Released struct {
 type Column struct {
 	Name string `json:"name"`
 	// TVComplement is 1 less the total variation distance of the noisy shares of the real levels, or
-	// bins, from the synthetic ones. Noise makes it smaller, by about Noise where the true one is 1.
+	// bins, from the synthetic ones. The noise lowers it, by about Noise if the true value is 1.
 	TVComplement float64 `json:"tv_complement"`
 	Noise        float64 `json:"noise"`
 }

@@ -20,8 +20,13 @@
 //
 // Messages are frames with a length before them, on anything that is read and written in order:
 // pipes to processes, ssh, a TLS connection. What they hold is sealed under a key that driver and
-// workers share. Their lengths are not hidden: that of a task tells how many records of the sample
-// its piece has, and many steps together tell the number of records. Under add-or-remove-one that
-// number is private, and the lengths are no part of what a guarantee covers: only those who may see
-// the records may watch the transport.
+// workers share. A task is filled up to a public length, which a larger sample than the
+// configuration lets expect doubles: see sgd.WithCarrier. When messages are sent, and how long a
+// worker takes, is not hidden.
+//
+// # Which workers belong together
+//
+// A worker refuses tasks of a trainer with another configuration, network, number of records or
+// kind of machine, and the trainer refuses workers whose records differ: see sgd.NewWorker, which
+// says what is not noticed.
 package workers

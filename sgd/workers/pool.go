@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/sgd"
 )
 
 // Options of a pool. Start is needed.
@@ -145,7 +146,8 @@ func (s *step) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var no *Refusal
-	if s.lost++; s.lost > s.Losses || errors.As(err, &no) {
+	s.lost++
+	if s.lost > s.Losses || errors.As(err, &no) || errors.Is(err, sgd.ErrOther) {
 		s.stop(err)
 	}
 }

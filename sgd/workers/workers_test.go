@@ -404,6 +404,107 @@ func TestOtherWorkersAreRefused(t *testing.T) {
 	}
 }
 
+// sizes has tasks carried out and notes the lengths of all messages.
+func sizes(tasks, results map[int]bool) carrier {
+	return func(do func([]byte) []byte, list [][]byte, take func([]byte) error) error {
+		for _, task := range list {
+			out := do(task)
+			tasks[len(task)], results[len(out)] = true, true
+			if err := take(out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// TestMessagesHaveOneLength whatever the sample holds, while its pieces have room; a piece without
+// room tells how often it was doubled, and nothing else.
+func TestMessagesHaveOneLength(t *testing.T) {
+	train := func(tasks, results map[int]bool, pieces int, nominal float64, n int) {
+		t.Helper()
+		data, c, k := people(n), config(6), mechanism.NewKey()
+		c.NominalBatch = nominal
+		how := sizes(tasks, results).with(t, k, c, data)
+		if _, err := run(t.Context(), ledgerOf(data), c, data, sgd.WithCarrier(k, pieces,
+			how)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		pieces  int
+		nominal float64
+		records []int
+		want    int // lengths of tasks
+	}{{1, 0, []int{0, 1, 120, 2000}, 1}, {3, 36, []int{0, 1, 120}, 1}, {3, 12, []int{110, 120, 130}, 1},
+		{1, 36, []int{120, 1000}, 2}} {
+		tasks, results := map[int]bool{}, map[int]bool{}
+		for _, n := range c.records {
+			train(tasks, results, c.pieces, c.nominal, n)
+		}
+		if len(tasks) != c.want || len(results) != 1 {
+			t.Errorf("%d pieces, nominal batch %v: tasks of lengths %v, results of %v", c.pieces, c.nominal,
+				tasks, results)
+		}
+	}
+}
+
+// serving starts workers, one after another, with the networks and records given.
+func serving(t testing.TB, k mechanism.Key, c sgd.Config, nets []models.VAE,
+	data []records.Data) func(context.Context) (io.ReadWriteCloser, error) {
+	var next atomic.Int64
+	return func(context.Context) (io.ReadWriteCloser, error) {
+		mine, its := net.Pipe()
+		i := int(next.Add(1)-1) % len(nets)
+		vae, err := nets[i].New(device.CPU(), models.Visible{Dim: dim}, 1)
+		if err != nil {
+			return nil, err
+		}
+		w, err := sgd.NewWorker(c, vae, data[i], k)
+		if err != nil {
+			return nil, err
+		}
+		go func() {
+			defer its.Close()
+			_ = workers.Serve(context.Background(), its, w)
+		}()
+		return mine, nil
+	}
+}
+
+// TestUnlikeWorkersAreRefused: with a network of the same shapes that does something else, and with
+// records of the same number that are others or in another order. The run ends at once.
+func TestUnlikeWorkersAreRefused(t *testing.T) {
+	data, c, k := people(120), config(3), mechanism.NewKey()
+	same := models.VAE{Hidden: []int{7}, Latent: 2}
+	other := same
+	other.KLWeight = 3
+	var no *workers.Refusal
+	p := pool(t, workers.Options{Start: serving(t, k, c, []models.VAE{other}, []records.Data{data})})
+	if _, err := run(t.Context(), ledgerOf(data), c, data, sgd.WithCarrier(k, 2, p)); !errors.As(err,
+		&no) {
+		t.Errorf("a network with another loss: %v", err)
+	}
+	var order []records.Data
+	for i := range 6 {
+		order = append(order, data.Slice(100-20*i, 120-20*i))
+	}
+	turned, err := records.Concat(data.Schema(), order...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := people(240).Slice(120, 240)
+	for name, d := range map[string]records.Data{"order": turned, "records": changed} {
+		p := pool(t, workers.Options{Workers: 2, Losses: 1000,
+			Start: serving(t, k, c, []models.VAE{same, same}, []records.Data{data, d})})
+		ledger := ledgerOf(data)
+		_, err := run(t.Context(), ledger, c, data, sgd.WithCarrier(k, 8, p))
+		if !errors.Is(err, sgd.ErrOther) {
+			t.Errorf("other %s: %v", name, err)
+		}
+	}
+}
+
 // TestReplay: what the driver shows depends on released sums alone.
 func TestReplay(t *testing.T) {
 	c := config(3)

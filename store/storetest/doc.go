@@ -6,7 +6,7 @@
 //
 //	func TestKill(t *testing.T) { storetest.Kill(t, subject, *kills) }
 //
-// The first half drives journals by their interface: what Append compares and promises, what Read
-// begins with, what a trimmed journal still tells. The second half drives ledgers over the backend,
-// several on one journal, as processes have them.
+// The first half tests journals through their interface: what Append compares and guarantees, where
+// Read begins, and what a trimmed journal still contains. The second half tests ledgers on the
+// backend, several on one journal, as in several processes.
 package storetest

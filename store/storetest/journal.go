@@ -16,14 +16,14 @@ import (
 
 // A Subject is a backend under test.
 type Subject struct {
-	// Place makes an empty place for ledgers and names it, as by a folder or an address, so that
-	// another process can open it.
+	// Place creates an empty place for ledgers and returns its name, such as a folder or an address,
+	// with which another process can open it.
 	Place func(t *testing.T) string
-	// Open opens a place. Every call gives a handle of its own, as other processes have them.
+	// Open opens a place. Every call returns a separate handle, like those of other processes.
 	Open func(place string) (store.Backend, error)
 }
 
-// Run holds the backend to the whole contract.
+// Run tests the backend against the whole contract.
 func Run(t *testing.T, s Subject) {
 	t.Run("journals", func(t *testing.T) {
 		for _, c := range []struct {
@@ -99,7 +99,7 @@ func add(t *testing.T, j accountant.Journal, after accountant.Position,
 	return line.Position
 }
 
-// read is everything after a position.
+// read returns everything after a position.
 func read(ctx context.Context, j accountant.Journal,
 	after accountant.Position) (lines []accountant.JournalLine, err error) {
 	for line, err := range j.Read(ctx, after) {
@@ -160,7 +160,7 @@ func testModes(t *testing.T, p *place) {
 	}
 }
 
-// texts are awkward ones.
+// texts are difficult cases.
 var texts = []string{"", "plain", "ä→\u2028 \x00\x7f", `quote " and \ slash`, "many\nlines\r\n",
 	strings.Repeat("long ", 1<<16)}
 
@@ -258,8 +258,8 @@ func testBatches(t *testing.T, p *place) {
 	}
 }
 
-// testRace appends from several handles at once: every append that was answered without an error is
-// there once, and nothing else is.
+// testRace appends from several handles at once: every append that returned without an error is in
+// the journal once, and nothing else is.
 func testRace(t *testing.T, p *place) {
 	const handles, each = 6, 25
 	p.journal(t, store.Create)
@@ -352,8 +352,8 @@ func testTrim(t *testing.T, p *place) {
 	}
 }
 
-// testLatest checks what a ledger begins with: the snapshot with this number, if the journal finds
-// it by itself; nothing where it is 0.
+// testLatest checks where a ledger begins: at the snapshot with this number, if the journal can
+// find it by itself; 0 means no check.
 func testLatest(t *testing.T, j accountant.Journal, want uint64) {
 	t.Helper()
 	s, ok := j.(accountant.Snapshotter)

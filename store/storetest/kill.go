@@ -18,14 +18,13 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// Load is what Kill does to a ledger.
+// Load describes the load that Kill puts on a ledger.
 type Load struct {
 	Kills        int // at random moments
 	Processes    int // at once
 	Reservations int // that each process makes
-	// Disturb, where it is set, is called at random moments besides: after the first kill and then
-	// after every ten, as to end a server and to start it again. Processes then ask again for what
-	// failed.
+	// Disturb, if set, is also called at random moments: after the first kill and then after every
+	// ten, for example to stop and restart a server. Processes then repeat failed requests.
 	Disturb func()
 }
 
@@ -37,11 +36,11 @@ const (
 	childAgain  = "PRIVGEN_STORETEST_AGAIN"  // not empty: it asks again for what failed
 )
 
-// Kill has processes reserve and draw against one budget, kills them at random moments and starts
-// them again. What they were answered is traced in files outside the store: every reservation that
-// was answered is there whenever the ledger is opened, no use is drawn that the ledger does not
-// count as taken, none is drawn twice, and the sum never exceeds the budget. A child process runs
-// the whole test function that calls Kill.
+// Kill starts processes that reserve and draw against one budget, kills them at random moments and
+// starts them again. Files outside the store trace the answers they got. Whenever the ledger is
+// opened, it must hold every confirmed reservation, count every drawn use as taken, have no use
+// drawn twice, and stay within the budget. A child process runs the whole test function that calls
+// Kill.
 func Kill(t *testing.T, s Subject, m Load) {
 	t.Helper()
 	s.inChild(t)
@@ -64,7 +63,7 @@ type killing struct {
 	opening time.Duration // the longest
 }
 
-// killBudget is what about nine in ten of the reservations fit into: the rest is refused.
+// killBudget has room for about nine in ten of the reservations; the others are refused.
 func killBudget(m Load) accountant.Budget {
 	uses := 9 * m.Processes * m.Reservations / 10
 	b, err := accountant.Epsilon(accountant.Repeated{Event: killEvent, Count: max(1, uses)}, 1e-6,
@@ -84,7 +83,7 @@ func newKilling(t *testing.T, s Subject, m Load) *killing {
 	return k
 }
 
-// run starts the processes, kills up to so many, and waits until all have come to an end.
+// run starts the processes, kills up to the given number, and waits until all have ended.
 func (k *killing) run(t *testing.T, rng *rand.Rand, kills int) (killed int) {
 	type child struct {
 		number int
@@ -170,7 +169,7 @@ func (k *killing) start(t *testing.T, number int) *exec.Cmd {
 	return cmd
 }
 
-// traced is what the processes noted.
+// traced is what the processes recorded.
 type traced struct {
 	reserved map[string]int // uses of reservations that were answered, by ID
 	drawn    map[string]int // uses that were handed out
@@ -282,7 +281,7 @@ func between(text, kind string) (id string, count int, found bool) {
 	return id, count, err == nil
 }
 
-// inChild does a process's work and ends it, where this is one.
+// inChild does the work of a child process and ends it, if this is one.
 func (s Subject) inChild(t *testing.T) {
 	address := os.Getenv(childPlace)
 	if address == "" {
@@ -302,8 +301,8 @@ func (s Subject) inChild(t *testing.T) {
 	os.Exit(0)
 }
 
-// work makes reservations, draws from them and notes both, beginning with the reservation at which
-// an earlier process died.
+// work makes reservations, draws from them and records both, beginning with the reservation at
+// which an earlier process died.
 func work(s *store.Store, path string, number, count int) error {
 	done, err := lines(path, "done ")
 	if err != nil {
@@ -338,7 +337,7 @@ func work(s *store.Store, path string, number, count int) error {
 	return l.Close()
 }
 
-// again repeats what fails, where that was asked for, unless it fails for good.
+// again repeats a failing operation if requested, unless the error is permanent.
 func again(do func() error) error {
 	for begin := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		err := do()

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// ledgers checks what a ledger promises, on the backend, with other processes using it too.
+// ledgers tests the guarantees of a ledger on the backend, while other processes use it too.
 func ledgers(t *testing.T, s Subject) {
 	for _, c := range []struct {
 		name string
@@ -283,8 +283,7 @@ func testTransactions(t *testing.T, p *place) {
 	same(t, a, b, p.open(t))
 }
 
-// testOperations does at random what ledgers can do, on handles at random, and on a ledger in
-// memory beside them.
+// testOperations performs random operations on random handles, and the same on a ledger in memory.
 func testOperations(t *testing.T, p *place) {
 	rng := rand.New(rand.NewPCG(7, 17))
 	handles := []*accountant.Ledger{p.create(t, accountant.Terms{}), p.open(t), p.open(t)}

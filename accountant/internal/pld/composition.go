@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Composition is a number of adaptive uses of each of several mechanisms: their pairs of each
-// direction, with counts.
+// Composition is a composition of several mechanisms, each with a number of adaptive uses: their
+// pairs in each direction, with counts.
 type Composition struct {
 	n           []int
 	remove, add []Pair
@@ -14,7 +14,7 @@ type Composition struct {
 	loose       bool // a pair is only an upper bound of the mechanism: no lower end
 }
 
-// NewComposition holds nothing.
+// NewComposition returns an empty composition.
 func NewComposition() *Composition { return &Composition{symmetric: true} }
 
 // Append adds n uses of the mechanism with the given pairs.
@@ -30,7 +30,8 @@ func (s *Composition) Append(p *Pairs, n int) {
 	}
 }
 
-// Loose says that a pair is only an upper bound of its mechanism: there is no lower end.
+// Loose reports whether a pair is only an upper bound of its mechanism, so that there is no lower
+// end.
 func (s *Composition) Loose() bool { return s.loose }
 
 // Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta. Without lower it skips the work that only
@@ -44,9 +45,9 @@ func (s *Composition) Delta(eps float64) Answer {
 	return s.both(question{eps: eps, byEps: true, lower: true})
 }
 
-// both answers for both directions: ε (or δ) is the larger. For the direction that is almost always
-// the smaller one moments are tried first, and a coarse grid, either of which settles it when even
-// that upper end stays below the other's.
+// both returns the larger ε (or δ) of the two directions. For the direction that is almost always
+// the smaller one, it first tries moments and then a coarse grid: if even that upper end is below
+// the other direction's, nothing more is computed.
 func (s *Composition) both(q question) Answer {
 	q.n = s.n
 	for _, n := range s.n {
@@ -77,11 +78,10 @@ func (s *Composition) both(q question) Answer {
 		b.Blunt, a.Limited || b.Limited}
 }
 
-// workspaces keep the memory of one composition for the next.
+// workspaces keeps the memory of one composition for the next.
 var workspaces = sync.Pool{New: func() any { return &workspace{} }}
 
-// Guess returns a cheap estimate of ε, of which nothing is published; ok is false when there is
-// none.
+// Guess returns a cheap estimate of ε, which is never published; ok is false if there is none.
 func (s *Composition) Guess(delta float64) (eps float64, ok bool) {
 	q := question{delta: delta, n: s.n}
 	for _, n := range s.n {
@@ -101,7 +101,7 @@ func (s *Composition) Guess(delta float64) (eps float64, ok bool) {
 	return eps, true
 }
 
-// planFits says whether losses stay within floating point.
+// planFits reports whether losses stay within floating point.
 func planFits(p []Pair, tail float64) bool {
 	for _, x := range p {
 		nodes := x.plan(tail)

@@ -35,8 +35,8 @@ type composer struct {
 	real   []float64
 	coef   []complex128
 	out    []float64
-	up     product // of the distributions that are never easier to beat than the truth
-	low    product // of those that are never harder
+	up     product // of the distributions that bound the truth from above
+	low    product // of those that bound it from below
 	coeErr float64 // the transform's error in one coefficient, for input of unit sum
 }
 
@@ -60,7 +60,7 @@ type summand struct {
 	count  int
 }
 
-// grown is a slice of length n that uses the memory of s where that is enough.
+// grown returns a slice of length n that uses the memory of s if it is large enough.
 func grown[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n)
@@ -94,14 +94,14 @@ func (p *product) begin(n int) {
 	p.steps, p.base, p.logScale, p.above, p.below = 0, 0, 0, 0, 0
 }
 
-// add convolves s with itself count times and with what p holds.
+// add convolves the product with count copies of s.
 func (c *composer) add(p *product, s summand) {
 	v := &c.view
 	p.logScale += float64(s.count) * c.load(s, v.h, v.theta)
 	p.steps += float64(s.count)
 	p.base += float64(s.count) * s.offset
-	// What the window leaves out is bounded by Chernoff's inequality on the very masses that are
-	// composed.
+	// Chernoff's inequality, applied to the masses that are composed, bounds the mass outside the
+	// window.
 	p.above += float64(s.count) * logMoment(s, v.h, v.theta+v.lambdaUp)
 	p.below += float64(s.count) * logMoment(s, v.h, v.theta-v.lambdaDown)
 	c.fft.forward(c.coef, c.real)
@@ -122,8 +122,8 @@ func (c *composer) channel(p *product) channel {
 	return ch
 }
 
-// load places the tilted, normalised masses of p on the circle and returns the log of what
-// normalised them.
+// load places the tilted, normalised masses of p on the circle and returns the logarithm of the
+// normalising factor.
 func (c *composer) load(p summand, h, theta float64) float64 {
 	clear(c.real)
 	scale := logMoment(p, h, theta)
@@ -133,7 +133,7 @@ func (c *composer) load(p summand, h, theta float64) float64 {
 		if at < 0 {
 			at += n
 		}
-		if v > 1e-100 { // less is lost in the transform's own error, and slow to multiply
+		if v > 1e-100 { // smaller numbers vanish in the transform's error, and are slow to multiply
 			c.real[at] += v
 		}
 	})
@@ -256,8 +256,8 @@ func (c *composer) invert(p *product, ch *channel) []float64 {
 	return out
 }
 
-// epsilonUpper is the smallest ε ≥ 0 with a proven δ(ε) ≤ delta; ok is false when the window does
-// not reach far enough either way.
+// epsilonUpper returns the smallest ε ≥ 0 with a proven δ(ε) ≤ delta; ok is false if the window
+// does not reach far enough in either direction.
 func (ch *channel) epsilonUpper(delta float64) (eps float64, ok bool) {
 	delta -= ch.inf + ch.above
 	if !(delta > 0) {
@@ -266,7 +266,7 @@ func (ch *channel) epsilonUpper(delta float64) (eps float64, ok bool) {
 	return ch.scan(math.Log(delta)-ch.rel, func(v float64) float64 { return max(v, 0) + ch.eta }, 0)
 }
 
-// epsilonLower is the largest ε with a proven δ(ε) ≥ delta.
+// epsilonLower returns the largest ε with a proven δ(ε) ≥ delta.
 func (ch *channel) epsilonLower(delta float64) (eps float64, ok bool) {
 	if delta -= ch.inf; !(delta > 0) {
 		return 0, false
@@ -293,7 +293,7 @@ func (ch *channel) scan(logTarget float64, mass func(float64) float64,
 			target = math.Exp(logTarget + ch.theta*l - ch.logScale)
 		}
 		if target < 1e-280 {
-			return l + ch.h, false // nothing in the window weighs as little as δ does here
+			return l + ch.h, false // every mass in the window is larger than δ
 		}
 		if l <= 0 {
 			return 0, l > -ch.h/2 || k < len(ch.mass)-1

@@ -19,8 +19,9 @@ func NewDiscrete(loss, mass []float64, inf, never float64) *Discrete {
 	return &Discrete{loss, mass, inf, never}
 }
 
-// plan has a node at each of a few losses, and another just above it: what is made of this pair may
-// move a loss past its node by rounding, and a cell from there to the next loss would hold both.
+// plan has a node at each of a few losses, and another just above it. A pair derived from this one
+// may move a loss past its node by rounding; without the second node, one cell would hold that loss
+// and the next.
 func (p *Discrete) plan(float64) []float64 {
 	width := max(p.loss[len(p.loss)-1]-p.loss[0], math.Abs(p.loss[0]), 1e-9)
 	nodes := []float64{p.loss[0] - 1e-6*width}
@@ -90,8 +91,9 @@ func (p *Discrete) Renyi(order float64) float64 {
 	return max(0, v+16*ulp*(1+size)*float64(1)) / (order - 1) * (1 + 4*ulp)
 }
 
-// spacing finds the first loss and the step of losses that are a whole number of steps apart; ok is
-// false for others. A single loss has step 0. Nothing rests on it but how fine a grid is needed.
+// spacing returns the first loss and the step of losses that are a whole number of steps apart; ok
+// is false for others. A single loss has step 0. It only determines how fine a grid is needed;
+// soundness does not depend on it.
 func (p *Discrete) spacing() (first, step float64, ok bool) {
 	first = p.loss[0]
 	span := p.loss[len(p.loss)-1] - first
@@ -117,7 +119,7 @@ func (p *Discrete) spacing() (first, step float64, ok bool) {
 	return first, step, true
 }
 
-// onGrid is how far from a grid point, in steps, a loss may lie that counts as on it.
+// onGrid is the distance from a grid point, in steps, up to which a loss counts as on it.
 const onGrid = 1e-9
 
 // lattice is the common spacing of the losses of all pairs, and a little less than the first loss

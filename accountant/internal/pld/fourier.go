@@ -14,7 +14,8 @@ type transformer struct {
 	x, y  []complex128
 }
 
-// transformSize is the next length that a transformer takes: a power of two, or three times one.
+// transformSize returns the next length that a transformer supports: a power of two, or three times
+// one.
 func transformSize(n int) int {
 	p := 64
 	for p < n {
@@ -77,10 +78,10 @@ func (f *transformer) forward(coef []complex128, seq []float64) {
 	}
 }
 
-// backward gives the n sums of all coefficients, those that follow from symmetry included.
+// backward returns the n sums of all coefficients, including those that follow from symmetry.
 func (f *transformer) backward(seq []float64, coef []complex128) {
 	m := f.n / 2
-	// The conjugate of what is wanted, by a forward transform of conjugates.
+	// Compute the conjugate of the result, by a forward transform of conjugates.
 	f.x[0] = complex(real(coef[0])+real(coef[m]), real(coef[m])-real(coef[0]))
 	for k := 1; k < m; k++ {
 		a, b := coef[k], coef[m-k]

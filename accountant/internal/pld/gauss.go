@@ -62,10 +62,10 @@ func bisect(lo, hi float64, f func(float64) float64) float64 {
 // Gauss is N(μ,1) against N(0,1): L = μx − μ²/2.
 type Gauss struct{ Mu float64 }
 
-// beyond is a plan that tells the engine that losses do not fit floating point.
+// beyond is a plan that marks losses as too large for floating point.
 func beyond() []float64 { return []float64{-1e4, 1e4} }
 
-// maxEffect is the largest effect whose losses can be planned; beyond it ε runs into hundreds.
+// maxEffect is the largest effect whose losses can be planned; beyond it ε is in the hundreds.
 const maxEffect = 40
 
 func (p Gauss) plan(tail float64) []float64 {
@@ -148,8 +148,8 @@ func (p Gauss) cut(nodes []float64, c *cells) {
 	}
 }
 
-// normalQuantileUpper is x with P(N > x) ≈ p, for p ≤ 1/2. It places nodes; nothing rests on its
-// last digits.
+// normalQuantileUpper is x with P(N > x) ≈ p, for p ≤ 1/2. It places nodes; soundness does not
+// depend on its last digits.
 func normalQuantileUpper(p float64) float64 {
 	p = min(max(p, 1e-300), 0.5)
 	x := math.Sqrt(-2 * math.Log(2*p))

@@ -2,9 +2,9 @@ package pld
 
 import "math"
 
-// gridded is the loss distribution of one term at the losses offset + at[j]·h, twice: up is never
-// easier to beat than the truth (its hockey-stick curve lies above), low never harder. It is valid
-// until its gridder makes the next one.
+// gridded is the loss distribution of one term at the losses offset + at[j]·h, in two versions: the
+// hockey-stick curve of up lies above the true one, that of low below. It is valid until its
+// gridder makes the next one.
 type gridded struct {
 	offset  float64
 	at      []int64   // increasing
@@ -17,7 +17,7 @@ type gridder struct {
 	nodes   []float64
 	c       cells
 	lift    []float64
-	unused  float64 // excess that no deficit used: about as much as the mean loss has fallen by
+	unused  float64 // excess that balanced no deficit: about the decrease of the mean loss
 	up, low []float64
 }
 
@@ -97,16 +97,16 @@ func (g *gridder) merge(never float64) []float64 {
 	return low
 }
 
-// lifts are the shares of cells that are merged upwards. A share's deficit of P under e^{node}·Q is
-// made up for by the excess of what goes down to that node; over is the excess above the last
-// node. Balancing them exactly is a recursion that damps its own error only where masses grow. So
-// it walks down from the top and up from the bottom, to where the density is largest. There, and
-// where a share runs into its limits, some excess is left over.
+// lifts returns the shares of cells that are merged upwards. A share's deficit of P under
+// e^{node}·Q is balanced by the excess of the mass that goes down to that node; over is the excess
+// above the last node. Balancing exactly is a recursion that damps its own error only while masses
+// grow. So it runs down from the top and up from the bottom, to where the density is largest.
+// There, and where a share reaches its limits, some excess remains.
 func (g *gridder) lifts(over float64) []float64 {
 	c, n := &g.c, len(g.nodes)-1
 	g.lift = grown(g.lift, n)
 	lift, peak := g.lift, g.peak()
-	below := 0.0 // what has to go down from cell i for what goes up from cell i−1
+	below := 0.0 // mass of cell i that must go down to balance the mass of cell i−1 that goes up
 	for i := range peak + 1 {
 		lift[i] = 1
 		if below > 0 {

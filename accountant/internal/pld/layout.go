@@ -5,16 +5,16 @@ import "math"
 // layout chooses the nodes at which one term's losses are cut: indices on the grid of a view. Cells
 // are one step wide where the mass is that decides the answer, and wider where there is so little
 // of it, tilted, that their chords add next to nothing to the error. A tail of thousands of steps
-// then costs a few dozen cells. Nothing rests on the choice: connect and merge are sound at any
-// nodes.
+// then takes a few dozen cells. The choice does not affect soundness: connect and merge are sound
+// for any nodes.
 type layout struct {
 	at   []int64
 	caps []float64 // the widest cell that may reach into each cell of the sketch
 }
 
 const (
-	// spread is how much wide cells may together add to the error, as a share of what cells of one
-	// step do.
+	// spread is the error that wide cells together may add, as a fraction of the error of cells of one
+	// step.
 	spread = 0.01
 	// strayLog is the log moment that the sum may gain at the tilts that bound the window.
 	strayLog = 0.1
@@ -50,8 +50,8 @@ func (g *layout) of(s *sketch, i int, v *view, offset float64, lo, hi int64) []i
 // limits finds the widest cells by what a chord adds: a mass at a loss inside a cell of width w
 // goes to its two ends, which raises its share of the moment at tilt θ by about (θw)²/8 at most.
 //
-// Each term may add the same, so that one which is used once beside thousands of uses of another
-// takes far wider cells.
+// Each term may add the same error, so a term that is used once gets far wider cells than one that
+// is used thousands of times.
 func (g *layout) limits(s *sketch, t *sketchTerm, v *view) {
 	g.caps = g.caps[:0]
 	cells := float64(len(t.loss)*len(s.terms)) * t.n / s.total

@@ -3,10 +3,10 @@ package pld
 import "math"
 
 // byMoments bounds δ(ε), or the smallest ε, by moments of the connected dots at the losses that the
-// pairs plan: coarser than a convolution, but it needs no window, and holds where that finds no
-// answer. P(L > ε) and more, δ(ε) = E[(1 − e^{ε−L})₊], is at most the mass at infinity plus
-// E[e^{θ(L−ε)}]·θ^θ/(1+θ)^{1+θ} for every θ > 0, because (1 − e^{−y})₊ ≤ e^{θy}·θ^θ/(1+θ)^{1+θ}.
-// Source: Canonne, Kamath and Steinke 2020, Proposition 12.
+// pairs plan: it is looser than a convolution, but needs no window, and applies where a convolution
+// finds no answer. P(L > ε) and more, δ(ε) = E[(1 − e^{ε−L})₊], is at most the mass at infinity
+// plus E[e^{θ(L−ε)}]·θ^θ/(1+θ)^{1+θ} for every θ > 0, because (1 − e^{−y})₊ ≤
+// e^{θy}·θ^θ/(1+θ)^{1+θ}. Source: Canonne, Kamath and Steinke 2020, Proposition 12.
 func (q *question) byMoments(w *workspace, theta float64) Answer {
 	var tilts [len(tiltFactors)]float64
 	var logs [len(tiltFactors)]float64 // Σ log moments, rounded up

@@ -2,9 +2,9 @@ package pld
 
 import "math"
 
-// Pairs are the dominating pairs of one mechanism: any output of any data set and its neighbour is
-// no easier to tell apart than P from Q. Removing and adding a record are composed apart; where the
-// curve is the same for both, Add is nil.
+// Pairs are the dominating pairs of one mechanism: its outputs on any data set and a neighbour are
+// no easier to distinguish than P from Q. Removing and adding a record are composed separately; if
+// the curve is the same for both, Add is nil.
 type Pairs struct {
 	Remove, Add Pair
 	Loose       bool // the curve lies above the event's own: sound for the upper end only

@@ -3,7 +3,7 @@ package pld
 // Single is the exact curve of a single use of a single mechanism: no grid, no composition.
 type Single struct {
 	pairs []Pair
-	loose bool // the pairs are only upper bounds: nothing is known from below
+	loose bool // the pairs are only upper bounds, so there is no lower end
 	c     cells
 	node  [1]float64
 }
@@ -17,7 +17,7 @@ func NewSingle(p *Pairs) *Single {
 	return o
 }
 
-// Exact says that the curve is the mechanism's own and no bound of it.
+// Exact reports whether the curve is the mechanism's own and not a bound of it.
 func (o *Single) Exact() bool { return !o.loose }
 
 // Delta brackets δ(ε), the larger of both directions.

@@ -2,8 +2,8 @@ package pld
 
 import "math"
 
-// A sketch is a coarse loss distribution of each term, from which the tilt, the window and the grid
-// of a composition are chosen. Nothing it says is published.
+// A sketch is a coarse loss distribution of each term. It determines the tilt, the window and the
+// grid of a composition, and is never published.
 type sketch struct {
 	terms []sketchTerm
 	total float64 // Σ counts
@@ -36,7 +36,7 @@ func newSketch(n []int, p []Pair, tail float64) sketch {
 			t.mass = append(t.mass, m)
 			t.end = append(t.end, nodes[j+1])
 		}
-		if m := math.Exp(t.hi) * c.topQ; m > 0 { // what is beyond goes to the last node of a grid
+		if m := math.Exp(t.hi) * c.topQ; m > 0 { // mass beyond goes to the last node of a grid
 			t.loss, t.mass, t.end = append(t.loss, t.hi), append(t.mass, m), append(t.end, t.hi)
 		}
 		if len(t.loss) == 0 {

@@ -13,12 +13,17 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// largeSchema is a table of three columns of numbers and three of levels.
+var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// largeSchema is a table of ten columns: five of numbers, two of times and three of levels.
 func largeSchema() (records.Schema, error) {
 	return records.NewSchema(
 		records.Numeric("amount", 0, 1).WithMissing(), records.Integer("day", 0, 1<<20),
 		records.Numeric("rate", -1, 1), records.Categorical("town", "a", "b", "c", "d").WithMissing(),
 		records.Flag("well", "no", "yes"), records.Label("class", "low", "high"),
+		records.Integer("account", 1<<53, 1<<62), records.Numeric("price", 0, 1e5),
+		records.Datetime("seen", epoch, epoch.AddDate(10, 0, 0), time.Second),
+		records.Duration("stay", 0, 30*24*time.Hour, time.Millisecond).WithMissing(),
 	)
 }
 
@@ -56,7 +61,9 @@ func madeUp(s records.Schema, rows int) iter.Seq2[records.Data, error] {
 		rng := rand.New(rand.NewPCG(1, 1))
 		for ; rows > 0; rows -= part {
 			n := min(rows, part)
-			values := make([]records.Values, 6)
+			values := make([]records.Values, 10)
+			values[6].Whole, values[7].Numbers = make([]int64, n), make([]float64, n)
+			values[8].Times, values[9].Numbers = make([]time.Time, n), make([]float64, n)
 			for j := range 3 {
 				values[j].Numbers = make([]float64, n)
 				values[3+j].Codes, values[3+j].Dictionary = make([]int32, n), s.Columns()[3+j].Levels()
@@ -66,6 +73,10 @@ func madeUp(s records.Schema, rows int) iter.Seq2[records.Data, error] {
 				values[2].Numbers[i] = float64(rng.IntN(201))/100 - 1
 				values[3].Codes[i] = int32(rng.IntN(5)) // the last one is a missing value
 				values[4].Codes[i], values[5].Codes[i] = int32(rng.IntN(2)), int32(rng.IntN(2))
+				values[6].Whole[i] = 1<<53 + rng.Int64N(1<<40)
+				values[7].Numbers[i] = float64(rng.IntN(1e7)) / 100
+				values[8].Times[i] = epoch.Add(time.Duration(rng.IntN(3e8)) * time.Second)
+				values[9].Numbers[i] = float64(rng.IntN(2.5e9)) / 1000
 			}
 			f, err := records.FromColumns(s, values...)
 			if !yield(f, err) || err != nil {
@@ -95,8 +106,12 @@ func scanLarge(path, way string) error {
 	switch way {
 	case "stream":
 		read = parquet.Stream(file, info.Size(), s, part, trusted)
-	case "groups":
-		read = parquet.Groups(file, info.Size(), s, 2, trusted)
+	case "one group", "groups":
+		workers := 2
+		if way == "one group" {
+			workers = 1
+		}
+		read = parquet.Groups(file, info.Size(), s, workers, trusted)
 	case "two columns":
 		if s, err = records.NewSchema(s.Columns()[1], s.Columns()[3]); err != nil {
 			return err

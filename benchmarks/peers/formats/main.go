@@ -7,7 +7,7 @@
 //	go run . -weights FILE     prints the parameters of a safetensors or .npz file
 //	go run . -networks FOLDER  writes networks as ONNX files, with inputs and outputs beside them
 //	go run . -large FILE -rows N        writes a large Parquet file
-//	go run . -large FILE -scan WAY      reads it: "stream", "groups" or "two columns"
+//	go run . -large FILE -scan WAY      reads it: "stream", "one group", "groups", "two columns"
 package main
 
 import (

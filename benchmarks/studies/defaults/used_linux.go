@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
-	"syscall"
 	"time"
+
+	"github.com/seed7ba64551/privgen/internal/examples/program"
 )
 
 // meter measures what a part of the program takes: processor time, which other programs on the
@@ -19,18 +20,12 @@ type meter struct {
 func newMeter() meter {
 	debug.FreeOSMemory()
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // forget the peak
-	return meter{processorTime(), resident("VmRSS:")}
+	return meter{program.ProcessorTime(), resident("VmRSS:")}
 }
 
 func (m meter) String() string {
 	return fmt.Sprintf("%.1f s of processor time, %d MiB",
-		(processorTime() - m.processor).Seconds(), (resident("VmHWM:")-m.memory)>>20)
-}
-
-func processorTime() time.Duration {
-	var used syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+		(program.ProcessorTime() - m.processor).Seconds(), (resident("VmHWM:")-m.memory)>>20)
 }
 
 // resident reads a line of the process's status, in bytes.

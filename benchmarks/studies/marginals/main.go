@@ -1,27 +1,20 @@
-// Marginals measures AIM, MST and MERF from their defaults on tables: docs/studies/marginals.md.
+// Marginals measures AIM, MST and MERF from their defaults on a table, beside the reference
+// implementation of AIM and MST: docs/studies/marginals.md.
 package main
 
 import (
 	"context"
 	"fmt"
-	"log"
 	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
 
-	"github.com/seed7ba64551/privgen"
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/demo"
-	"github.com/seed7ba64551/privgen/evaluate/classify"
-	"github.com/seed7ba64551/privgen/evaluate/tabular"
 	"github.com/seed7ba64551/privgen/internal/examples/program"
 	"github.com/seed7ba64551/privgen/records"
 )
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		log.Fatal(err)
-	}
-	return v
-}
 
 // shapes are made-up tables.
 var shapes = map[string]demo.TableSource{
@@ -35,59 +28,134 @@ var shapes = map[string]demo.TableSource{
 	"wide": {Records: 30_000, Numbers: 60, Classes: 2, Seed: 8},
 }
 
+// config is the command line.
+type config struct {
+	shape, schema, train, test string
+	header                     bool
+	systems                    []string
+	epsilons                   []float64
+	runs                       int
+	judge                      judge
+	results, python            string
+	summary                    bool
+}
+
 func main() { program.Main("marginals", run) }
 
+func parse(args []string) (config, error) {
+	var c config
+	f := program.NewFlags("marginals")
+	f.StringVar(&c.shape, "shape", "adult-like", "a made-up table, in place of files")
+	f.StringVar(&c.schema, "schema", "", "schema of files")
+	f.StringVar(&c.train, "train", "", "comma-separated values")
+	f.StringVar(&c.test, "test", "", "others to test on; a fifth of the training rows if empty")
+	f.BoolVar(&c.header, "header", false, "the first line of the files names the columns")
+	systems := f.String("systems", "aim", "of aim, mst, merf, reference-aim, reference-mst, "+
+		"and real for the rows themselves, with commas between them")
+	epsilons := f.String("epsilon", "1", "numbers with commas between them")
+	f.IntVar(&c.runs, "runs", 1, "runs of each, of seeds 0, 1 and so on")
+	f.StringVar(&c.judge.classifiers, "classifiers", "six", "one (gradient boosting), six or all")
+	f.IntVar(&c.judge.most, "most", 20_000, "rows that a classifier learns from at most")
+	f.StringVar(&c.results, "results", "",
+		"CSV file to which every run adds a line; runs whose line is there are not repeated")
+	f.StringVar(&c.python, "python", "python3",
+		"for the reference: a Python with the package dpmm; run in the folder of the repository")
+	f.BoolVar(&c.summary, "summary", false, "print means of the file of results, and run nothing")
+	if err := f.Parse(args); err != nil {
+		return c, err
+	}
+	c.systems = strings.Split(*systems, ",")
+	for _, text := range strings.Split(*epsilons, ",") {
+		e, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return c, fmt.Errorf("-epsilon: %w", err)
+		}
+		c.epsilons = append(c.epsilons, e)
+	}
+	return c, c.judge.validate()
+}
+
 func run(ctx context.Context, args []string) error {
-	flags := program.NewFlags("marginals")
-	shape := flags.String("shape", "adult-like", "a made-up table, in place of files")
-	schema := flags.String("schema", "", "schema of files")
-	train := flags.String("train", "", "comma-separated values without a header")
-	test := flags.String("test", "", "others to test on; a fifth of the training rows if empty")
-	system := flags.String("system", "aim", "aim, mst, merf, or real for the rows themselves")
-	epsilon := flags.Float64("epsilon", 1, "of every run")
-	runs := flags.Int("runs", 1, "runs, of seeds 0, 1 and so on")
-	if err := flags.Parse(args); err != nil {
+	c, err := parse(args)
+	if err != nil {
 		return err
 	}
-	rows, held := made(*shape)
-	if *train != "" {
-		rows, held = read(*schema, *train, *test)
+	done, err := readResults(c.results)
+	if err != nil {
+		return err
 	}
-	s, b, n := rows.Schema(), accountant.Budget{Epsilon: *epsilon, Delta: 1e-5}, rows.Len()
-	for seed := range uint64(*runs) {
-		var p privgen.Plan
-		switch *system {
-		case "real":
-			judge(rows, held, rows)
-			return nil
-		case "merf":
-			p = must(privgen.MERF(s, b).Nominal(n).Seed(seed).Plan())
-		case "mst":
-			p = must(privgen.MST(s, b).Nominal(n).Seed(seed).Plan())
-		default:
-			p = must(privgen.AIM(s, b).Nominal(n).Seed(seed).Plan())
+	if c.summary {
+		return done.summary(os.Stdout)
+	}
+	t, err := c.load()
+	if err != nil {
+		return err
+	}
+	fmt.Println(strings.Join(resultNames[:], " "))
+	for _, e := range c.epsilons {
+		for _, system := range c.systems {
+			for seed := range uint64(c.runs) {
+				key := resultKey{t.name, system, e, seed}
+				if done.has(key) {
+					continue
+				}
+				r, err := c.one(ctx, t, key)
+				if err != nil {
+					return fmt.Errorf("%s, ε = %g, seed %d: %w", system, e, seed, err)
+				}
+				fmt.Println(strings.Join(r.fields(), " "))
+				if err := appendResult(c.results, r); err != nil {
+					return err
+				}
+			}
 		}
-		gen := must(p.Fit(ctx, rows))
-		judge(rows, held, must(gen.Sample(ctx, n, privgen.Seed(seed))))
 	}
 	return nil
 }
 
-// made makes training rows and 8,000 others of the same distribution.
-func made(shape string) (rows, held *records.Frame) {
-	source := shapes[shape]
-	rows = must(source.Make())
-	source.Draw, source.Records = 1, 8000
-	return rows, must(source.Make())
+// table is real rows, and others to judge by.
+type table struct {
+	name       string
+	rows, held *records.Frame
 }
 
-// read reads training rows and rows to test on.
-func read(schema, train, test string) (rows, held *records.Frame) {
-	s, csv := must(records.OpenSchema(schema)), records.CSV{Comment: '|'}
-	all := must(csv.OpenFrame(train, s))
-	if test != "" {
-		return all, must(csv.OpenFrame(test, s))
+func (c config) load() (table, error) {
+	if c.train == "" {
+		source, ok := shapes[c.shape]
+		if !ok {
+			return table{}, fmt.Errorf("-shape %q: want one of adult-like, numbers, five, rare, wide",
+				c.shape)
+		}
+		rows, err := source.Make()
+		if err != nil {
+			return table{}, err
+		}
+		source.Draw, source.Records = 1, 8000
+		held, err := source.Make()
+		return table{c.shape, rows, held}, err
 	}
+	s, err := records.OpenSchema(c.schema)
+	if err != nil {
+		return table{}, err
+	}
+	csv := records.CSV{Comment: '|', Header: c.header, Limits: program.Trusted()}
+	rows, err := csv.OpenFrame(c.train, s)
+	if err != nil {
+		return table{}, err
+	}
+	t := table{name: strings.TrimSuffix(baseName(c.schema), ".json"), rows: rows}
+	if c.test != "" {
+		t.held, err = csv.OpenFrame(c.test, s)
+		return t, err
+	}
+	t.rows, t.held = holdOut(rows)
+	return t, nil
+}
+
+func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// holdOut parts rows by a coin for each, thrown from a public seed.
+func holdOut(all *records.Frame) (rows, held *records.Frame) {
 	var kept, out []int32
 	rng := rand.New(rand.NewPCG(1, 0x73706c6974))
 	for i := range int32(all.Len()) {
@@ -100,20 +168,17 @@ func read(schema, train, test string) (rows, held *records.Frame) {
 	return all.Take(kept), all.Take(out)
 }
 
-// judge prints variations of tables of one to three columns, scores of pairs, and the area under
-// the ROC of boosting.
-func judge(rows, held, synthetic records.Data) {
-	real, other := must(tabular.Read(rows, nil)), must(tabular.Read(synthetic, nil))
-	fmt.Print("variation")
-	for way, most := range []int{100, 400, 300} {
-		sum, groups := 0.0, must(other.Groups(way+1, most, 1))
-		for _, v := range must(tabular.Variation(real, other, groups, 20)) {
-			sum += v
-		}
-		fmt.Printf(" %.4f", sum/float64(len(groups)))
+// one is a run of a system, and what it reaches.
+func (c config) one(ctx context.Context, t table, key resultKey) (result, error) {
+	r := result{resultKey: key}
+	runtime.GC()
+	before := program.ProcessorTime()
+	rows, python, err := c.synthetic(ctx, t, key)
+	if err != nil {
+		return r, err
 	}
-	q := must(tabular.Compare(real, other, 200, 1))
-	c := must(must(classify.Read(synthetic)).Fit(classify.GradientBoosting{}))
-	fmt.Printf("  shapes %.4f  trends %.4f  ROC %.4f\n", q.ColumnShapes, q.ColumnPairTrends,
-		must(c.Test(held)).Scores.ROC)
+	if r.seconds = python; python == 0 {
+		r.seconds = (program.ProcessorTime() - before).Seconds()
+	}
+	return r, c.judge.measure(&r, t, rows)
 }

@@ -46,7 +46,7 @@ func Match(cost [][]float64) (match []int, total float64, err error) {
 	return match, total, nil
 }
 
-// inverse turns a matching around.
+// inverse returns the inverse of a matching.
 func inverse(match []int, n int) []int {
 	out := make([]int, n)
 	for i := range out {

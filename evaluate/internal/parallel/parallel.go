@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls f(0) … f(n-1) on all cores. Calls must write to places of their own,
-// so that nothing depends on their order.
+// Each calls f(0) … f(n-1) on all cores. Calls must write to different memory, so that the result
+// does not depend on their order.
 func Each(n int, f func(i int)) {
 	var (
 		wait sync.WaitGroup
@@ -24,7 +24,7 @@ func Each(n int, f func(i int)) {
 	wait.Wait()
 }
 
-// Workers does n pieces of work on all processors; each worker makes its own room first.
+// Workers does n pieces of work on all cores. Each worker first allocates its own memory.
 func Workers(n int, worker func() func(piece int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -5,7 +5,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Reader hands out the records of a batch as dense rows.
+// Reader reads the records of a batch as dense rows.
 type Reader struct {
 	b       device.Batch
 	scratch []float32
@@ -20,7 +20,7 @@ func NewReader(b device.Batch) *Reader {
 	return r
 }
 
-// Row is record i; it is valid until the next call.
+// Row returns record i. It is valid until the next call.
 func (r *Reader) Row(i int) []float32 {
 	if r.b.Sparse == nil {
 		return r.b.Dense.Row(i)
@@ -32,8 +32,8 @@ func (r *Reader) Row(i int) []float32 {
 	return r.scratch
 }
 
-// ToUnit scales dense records from the schema's public bounds to [0, 1], which
-// is what one learning rate serves.
+// ToUnit scales dense records from the schema's public bounds to [0, 1], so that one learning rate
+// suits all coordinates.
 func ToUnit(s records.Schema, b *device.Batch) {
 	lo, hi := s.Bounds()
 	if b.Sparse != nil || lo == 0 && hi == 1 {

@@ -35,7 +35,8 @@ func (r Selection) Gather(rows []int32, b *device.Batch) {
 	r.Of.Gather(picked, b)
 }
 
-// InSchema returns the same records as their schema has them, since anybody may implement Data.
+// InSchema returns the same records clamped into their schema, since Data may be a user-defined
+// type.
 func InSchema(d records.Data) records.Data {
 	if some, ok := d.(Selection); ok {
 		return Selection{records.Clamped(some.Of), some.Rows}
@@ -43,7 +44,7 @@ func InSchema(d records.Data) records.Data {
 	return records.Clamped(d)
 }
 
-// Draw draws want of n rows without replacement, ascending.
+// Draw draws want of n rows without replacement, in ascending order.
 func Draw(rng *rand.Rand, n, want int) []int32 {
 	rows := make([]int32, 0, min(want, n))
 	for i := range n { // selection sampling
@@ -54,7 +55,7 @@ func Draw(rng *rand.Rand, n, want int) []int32 {
 	return rows
 }
 
-// AtMost is d, or that many of its rows drawn at random.
+// AtMost returns d, or the given number of its rows drawn at random if it has more.
 func AtMost(d records.Data, most int, seed uint64) records.Data {
 	if d.Len() <= most {
 		return d
@@ -74,7 +75,7 @@ func Labels(d records.Data) []int32 {
 	return out
 }
 
-// Given refuses records that are missing.
+// Given returns an error for data that are nil.
 func Given(path string, all ...records.Data) error {
 	for _, d := range all {
 		if d == nil {
@@ -84,7 +85,7 @@ func Given(path string, all ...records.Data) error {
 	return nil
 }
 
-// Share is a/b, 0 where there is nothing to divide by.
+// Share returns a/b, or 0 if b is 0.
 func Share(a, b int) float64 {
 	if b == 0 {
 		return 0
@@ -92,7 +93,7 @@ func Share(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// Alike refuses data of different kinds or classes.
+// Alike returns an error for data of different kinds or classes.
 func Alike(path string, want records.Data, others ...records.Data) error {
 	if err := Given(path, append([]records.Data{want}, others...)...); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Setting is a named number of some method.
+// Setting is a named number.
 type Setting struct {
 	field string
 	value any

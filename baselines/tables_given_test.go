@@ -1,0 +1,160 @@
+package baselines_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// linked are rows of every kind of column, each of which depends on the one before it.
+func linked(t testing.TB, n int) *records.Frame {
+	t.Helper()
+	s, err := records.NewSchema(records.Numeric("amount", 0, 1000),
+		records.Integer("age", 17, 90).WithMissing(), records.Integer("code", 0, 9999),
+		records.Categorical("work", "private", "self", "none").WithMissing(),
+		records.Ordinal("pain", "none", "some", "bad"), records.Flag("f", "no", "yes"),
+		records.Label("class", "u", "v", "w"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 5))
+	rows := make([][]any, n)
+	for i := range rows {
+		amount := 1000 * rng.Float64() * rng.Float64()
+		var age, work any
+		if rng.IntN(9) > 0 {
+			age = 17 + int(amount/20) + rng.IntN(23)
+		}
+		if level := rng.IntN(4); level < 3 {
+			work = []string{"private", "self", "none"}[level*int(amount/400)/4]
+		}
+		pain := []string{"none", "some", "bad"}[min(int(amount/300)+rng.IntN(2), 2)]
+		f := rng.IntN(3) == 0 || pain == "bad"
+		class := []string{"u", "v", "w"}[(min(int(amount/500), 1)+rng.IntN(2))%3]
+		rows[i] = []any{amount, age, int(amount) * rng.IntN(10), work, pain, f, class}
+	}
+	d, err := records.FromValues(s, rows...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// bits are some statements about a row: about each column one, and two about pairs.
+func bits(f *records.Frame, i int) []bool {
+	amount, code := f.Number(i, 0), f.Number(i, 2)
+	age, there := f.Whole(i, 1)
+	yes := f.Value(i, 5) == "yes"
+	return []bool{amount < 100, amount < 350, there && age < 30, !there, code < 700, code >= 5000,
+		f.Value(i, 3) == "private", f.Value(i, 3) == "", f.Value(i, 4) == "some", yes,
+		f.Value(i, 6) == "v", yes && amount < 350, f.Value(i, 6) == "u" && f.Value(i, 4) == "none"}
+}
+
+// TestConditionsAreMetExactly: what is drawn given values of any columns is distributed like those
+// of the rows drawn without regard to them that happen to meet them, none is rejected but for the
+// rounding of a coordinate, and the stated probability is the part of rows that meet them. Six
+// standard deviations of 200 comparisons: a false alarm in 2·10⁶ runs.
+func TestConditionsAreMetExactly(t *testing.T) {
+	data := linked(t, 4000)
+	budget := accountant.Budget{Epsilon: 50, Delta: 1e-5}
+	cases := [][]records.Constraint{
+		{records.Only("class", "w")},
+		{records.Within("amount", 123.4, 700)},
+		{records.Only("work", "self", nil)},
+		{records.Only("age", nil)},
+		{records.Within("age", 30, 39), records.Only("f", "yes")},
+		{records.Within("code", 100, 2500), records.Within("pain", "some", nil)},
+		{records.Within("amount", 50, 500), records.Only("pain", "some", "bad"),
+			records.Within("age", 20, 60).OrMissing(), records.Only("class", "u", "v")},
+	}
+	tables := baselines.Tables{Schema: data.Schema(), Budget: budget, Bins: 4}
+	aim, err := baselines.AIM{Tables: tables, Rounds: 2, Order: 2}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mst, err := baselines.MST{Tables: tables}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, plan := range map[string]*baselines.Plan{"aim": aim, "mst": mst} {
+		g, err := plan.Fit(t.Context(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const pool = 20_000
+		drawn, err := g.Sample(t.Context(), pool, synth.Seed(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, _ := records.AsFrame(drawn)
+		for k, list := range cases {
+			t.Run(fmt.Sprintf("%s/%d", name, k), func(t *testing.T) {
+				e, err := records.NewEnforcer(all.Schema(), list...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				met, err := e.Keep(all, pool)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, _ := records.AsFrame(met)
+				var done synth.Accepted
+				const n = 3000
+				d, err := g.Sample(t.Context(), n, synth.Seed(2), synth.Given(list...),
+					synth.OnAccepted(func(a synth.Accepted) { done = a }))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, _ := records.AsFrame(d)
+				if got.Len() != n || len(done.Exact) != len(list) || done.Rate() < 0.9999 {
+					t.Errorf("%d rows, %.5f accepted, exact: %q", got.Len(), done.Rate(), done.Exact)
+				}
+				rate := float64(want.Len()) / pool
+				if far := math.Abs(done.Probability - rate); far > 6*math.Sqrt(rate*(1-rate)/pool)+1e-9 {
+					t.Errorf("stated probability %v, %v of rows meet it", done.Probability, rate)
+				}
+				if want.Len() < 250 {
+					t.Fatalf("%d rows to compare with", want.Len())
+				}
+				a, b := shares(want), shares(got)
+				for j := range a {
+					p := (a[j] + b[j]) / 2
+					far := 6 * math.Sqrt(p*(1-p)*(1/float64(want.Len())+1/float64(n)))
+					if math.Abs(a[j]-b[j]) > far {
+						t.Errorf("statement %d holds of %.4f, want %.4f ± %.4f", j, b[j], a[j], far)
+					}
+				}
+			})
+		}
+		var rejected *synth.Rejected
+		_, err = g.Sample(t.Context(), 1, synth.Given(records.Only("f", "yes"),
+			records.Within("amount", 100, 110), records.Within("amount", 200, 210)))
+		if !errors.As(err, &rejected) || rejected.Tried != 0 {
+			t.Errorf("conditions that exclude each other: %v", err)
+		}
+	}
+}
+
+// shares are how often each statement holds.
+func shares(f *records.Frame) []float64 {
+	var out []float64
+	for i := range f.Len() {
+		list := bits(f, i)
+		if out == nil {
+			out = make([]float64, len(list))
+		}
+		for j, b := range list {
+			if b {
+				out[j] += 1 / float64(f.Len())
+			}
+		}
+	}
+	return out
+}

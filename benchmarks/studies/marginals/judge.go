@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/evaluate"
+	"github.com/seed7ba64551/privgen/evaluate/classify"
+	"github.com/seed7ba64551/privgen/evaluate/tabular"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// judge says how synthetic rows are measured.
+type judge struct {
+	classifiers string
+	most        int
+}
+
+func (j judge) validate() error {
+	if j.classifiers != "one" && j.classifiers != "six" && j.classifiers != "all" {
+		return errors.New("-classifiers: want one, six or all")
+	}
+	if j.most < 2 {
+		return errors.New("-most: want at least two rows")
+	}
+	return nil
+}
+
+// methods are the classifiers by which rows are judged.
+func (j judge) methods(s records.Schema) []classify.Method {
+	switch j.classifiers {
+	case "one":
+		return []classify.Method{classify.GradientBoosting{}}
+	case "all":
+		return classify.Methods(s, 1)
+	}
+	return []classify.Method{classify.LogisticRegression{}, classify.DecisionTree{},
+		classify.AdaBoost{}, classify.RandomForest{Seed: 1}, classify.GradientBoosting{},
+		classify.NeuralNetwork{Seed: 1}}
+}
+
+const (
+	mostPairs   = 400
+	mostTriples = 1000
+	mostQueries = 500
+	bins        = 20 // of a number, in variations
+)
+
+// measure fills in what the rows reach.
+func (j judge) measure(r *result, t table, synthetic records.Data) error {
+	real, err := tabular.Read(t.rows, nil)
+	if err != nil {
+		return err
+	}
+	other, err := tabular.Read(synthetic, nil)
+	if err != nil {
+		return err
+	}
+	for way, most := range []int{100, mostPairs, mostTriples} {
+		groups, err := other.Groups(way+1, most, 1)
+		if err != nil {
+			return err
+		}
+		variations, err := tabular.Variation(real, other, groups, bins)
+		if err != nil {
+			return err
+		}
+		r.variation[way] = mean(variations)
+	}
+	q, err := tabular.Compare(real, other, 200, 1)
+	if err != nil {
+		return err
+	}
+	r.shapes, r.trends = q.ColumnShapes, q.ColumnPairTrends
+	queries := real.Queries(mostQueries, 1)
+	truth, answers := real.Answer(queries), other.Answer(queries)
+	for i := range truth {
+		r.queries += math.Abs(truth[i]-answers[i]) / float64(len(truth))
+	}
+	told, err := evaluate.Propensity{Seed: 1}.Compare(synthetic, t.rows, t.held)
+	if err != nil {
+		return err
+	}
+	r.told = told.ROC.Synthetic
+	return j.classes(r, t, synthetic)
+}
+
+// classes trains classifiers on the rows and tests them on the rows held out.
+func (j judge) classes(r *result, t table, synthetic records.Data) error {
+	s := t.rows.Schema()
+	if s.Classes() == 0 {
+		return nil
+	}
+	train := synthetic
+	if frame, ok := synthetic.(*records.Frame); ok && frame.Len() > j.most {
+		first := make([]int32, j.most) // rows of a generator are in no order; real ones are shuffled
+		for i := range first {
+			first[i] = int32(i * (frame.Len() / j.most))
+		}
+		train = frame.Take(first)
+	}
+	set, err := classify.Read(train)
+	if err != nil {
+		return err
+	}
+	methods := j.methods(s)
+	for _, m := range methods {
+		c, err := set.Fit(m)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.Name(), err)
+		}
+		found, err := c.Test(t.held)
+		if err != nil {
+			return fmt.Errorf("%s: %w", m.Name(), err)
+		}
+		n := float64(len(methods))
+		r.roc += found.Scores.ROC / n
+		r.hard += found.Hard().ROC / n
+		r.weighted += found.WeightedF1() / n
+		r.macro += found.MacroF1() / n
+		if m.Name() == (classify.GradientBoosting{}).Name() {
+			r.boosting = found.Scores.ROC
+		}
+	}
+	return nil
+}
+
+func mean(list []float64) (sum float64) {
+	for _, x := range list {
+		sum += x / float64(len(list))
+	}
+	return sum
+}

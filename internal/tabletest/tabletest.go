@@ -1,0 +1,124 @@
+// Package tabletest holds tables for the tests of packages that read and write them.
+package tabletest
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Must returns the value, or ends the test with the error.
+func Must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// People is a table with a column of every kind of number and level.
+func People(t testing.TB) records.Schema {
+	t.Helper()
+	return Must(records.NewSchema(
+		records.Numeric("weight", 0, 200),
+		records.Integer("age", -1<<53, 1<<53).WithMissing(),
+		records.Categorical("town", "Köln", "Bonn", "1").WithOther("Bonn"),
+		records.Ordinal("size", "S", "M", "L").WithMissing(),
+		records.Flag("alive", "no", "yes"),
+		records.Numeric("bonus", -math.MaxFloat64/2, math.MaxFloat64/2).WithMissing(),
+		records.Label("class", "a", "b"),
+	))(t)
+}
+
+// Drawn returns records of the schema, some values missing, extremes among them.
+func Drawn(t testing.TB, s records.Schema, n int) *records.Frame {
+	t.Helper()
+	r := rand.New(rand.NewPCG(1, 2))
+	b := Must(records.NewFrameBuilder(s))(t)
+	for range n {
+		row := make([]any, 0, len(s.Columns()))
+		for _, c := range s.Columns() {
+			lo, hi := c.Bounds()
+			switch at := []float64{0, 1, r.Float64()}[r.IntN(3)]; {
+			case c.HasMissing() && r.IntN(3) == 0:
+				row = append(row, nil)
+			case c.Kind() == records.IntegerColumn:
+				row = append(row, math.Round(lo+at*(hi-lo)))
+			case c.IsNumber():
+				row = append(row, lo+at*(hi-lo))
+			default:
+				row = append(row, c.Levels()[r.IntN(len(c.Levels()))])
+			}
+		}
+		if err := b.Append(row...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Frame()
+}
+
+// Lines are the records as lines of JSON.
+func Lines(f *records.Frame) string {
+	var b strings.Builder
+	for i := range f.Len() {
+		b.Write(append(f.AppendJSON(nil, i), '\n'))
+	}
+	return b.String()
+}
+
+// Parts yields records in parts.
+func Parts(all ...records.Data) func(yield func(records.Data, error) bool) {
+	return func(yield func(records.Data, error) bool) {
+		for _, d := range all {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// visits has a column of every kind of time, and what else people lacks.
+func visits(t testing.TB) records.Schema {
+	t.Helper()
+	from := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+	to := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	return Must(records.NewSchema(
+		records.Identifier("id", records.UUID()),
+		records.Datetime("day", time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC),
+			time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), 24*time.Hour).WithMissing(),
+		records.Datetime("second", from, to, time.Second).WithParts(records.HourPart),
+		records.Datetime("micro", from, to, 10*time.Microsecond).WithMissing(),
+		records.Datetime("nano", from.Add(7), to, 100*time.Nanosecond),
+		records.Duration("span", -time.Hour, time.Hour, time.Second),
+		records.Duration("exact", -time.Hour, 100*365*24*time.Hour, time.Nanosecond).WithMissing(),
+		records.Integer("wide", -1<<60, 1<<61).WithMissing(),
+		records.Hashed("drug", 60_000, "aspirin"),
+	))(t)
+}
+
+// Visits is a table with a column of every kind of time, of large whole numbers and of buckets:
+// random records, and the first and last values of columns.
+func Visits(t testing.TB) (records.Schema, *records.Frame) {
+	t.Helper()
+	s := visits(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	flat := make([]float32, 600*s.Dim())
+	for i := range flat {
+		flat[i] = r.Float32()
+	}
+	random := Must(records.DecodeFlat(s, flat))(t)
+	edges := Must(records.FromValues(s,
+		[]any{"x", "0001-01-01", "1990-01-01", "1990-01-01T00:00:00.00001Z",
+			"2029-12-31T23:59:59.9999999Z", "-3600", "3153599999.000000001", int64(1<<61 - 1), "some other"},
+		[]any{nil, "9999-01-01", "2030-01-01", nil, "1990-01-01", "1", nil, nil, "bucket-7"},
+		[]any{nil, nil, "1969-01-01", "1990-01-01T00:00:00.00123Z", 0, 3599.5, -0.000000001,
+			int64(-1<<60 + 1), "aspirin"}))(t)
+	f, _ := records.AsFrame(Must(records.Concat(s, random, edges))(t))
+	return s, f
+}

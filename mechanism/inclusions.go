@@ -1,0 +1,242 @@
+package mechanism
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"slices"
+	"sort"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
+)
+
+// Inclusions are the Poisson samples of grants that will be taken later, decided by a row's
+// position alone. Processes that hold different rows can therefore draw their shares of the samples
+// apart: each asks for the positions of its own rows, in any order and as often as it needs to, and
+// gets the same answer every time.
+//
+// Guarantee: each position is in the sample of each grant independently, with exactly the
+// probability of the grant's event, under a key that is drawn for this value. No two rows may have
+// one position: their inclusions would be the same, which no event covers. Inclusions are private,
+// as samples are, and print as [private].
+type Inclusions struct {
+	*hiddenInclusions
+}
+
+// hiddenInclusions keeps a key two references away, where package fmt does not follow.
+type hiddenInclusions struct {
+	*inclusions
+}
+
+type inclusions struct {
+	probability float64
+	n           int // rows
+	grants      int
+	key         [KeySize]byte
+	source      *entropy.Source
+	block       int       // positions that share a stream
+	rows        [][]int32 // of each grant, under a test's noise; nil otherwise
+
+	mu     sync.Mutex
+	coming []coming // of the process that adds the noise; nil in others
+}
+
+// coming is a grant that has not been taken yet.
+type coming struct {
+	a    *Allowance
+	step uint64
+	used bool
+}
+
+// Bounds of what PlanInclusions takes and makes at a time.
+const (
+	mostPositions = 1 << 40
+	mostGrants    = 1 << 30
+	blockRows     = 1 << 10 // positions of a stream, if few are sampled
+	blockDraws    = 1 << 20 // expected inclusions of a stream
+)
+
+// PlanInclusions returns the Poisson samples of the rows [0,n) for the grants that will be taken
+// next, one of each allowance in the order given, where an allowance may occur many times. It
+// spends nothing: [Inclusions.Use] hands each sample to its grant.
+//
+// Errors: [ErrNotCovered] for an event without a Poisson sample, for events of several
+// probabilities, for more rows than 2^40, no grant, or more grants than are left.
+func PlanInclusions(n int, order ...*Allowance) (*Inclusions, error) {
+	if len(order) == 0 || len(order) > mostGrants || n < 0 || n > mostPositions {
+		return nil, fmt.Errorf("%w: %d grants of %s rows: want 1 to 2^30 grants and at most 2^40 rows",
+			ErrNotCovered, len(order), redacted)
+	}
+	first := order[0].terms
+	x := &inclusions{probability: first.probability, n: n, grants: len(order)}
+	steps, planned := map[*Run]uint64{}, map[*Allowance]int{}
+	for _, a := range order {
+		switch planned[a]++; {
+		case a.terms.sampling != samplePoisson:
+			return nil, a.refuse("the event does not cover that sample")
+		case a.terms.probability != first.probability:
+			return nil, a.refuse("samples of several probabilities")
+		case planned[a] > a.Remaining():
+			return nil, a.refuse("samples for more grants than are left")
+		}
+		if _, known := steps[a.run]; !known {
+			steps[a.run] = a.run.comingStep()
+		}
+		x.coming = append(x.coming, coming{a: a, step: steps[a.run]})
+		if a.run.tap != nil {
+			a.mu.Lock()
+			x.rows = append(x.rows, a.coupled(steps[a.run], min(n, math.MaxInt32), nil))
+			a.mu.Unlock()
+		}
+		steps[a.run]++
+	}
+	_, _ = rand.Read(x.key[:]) // never fails: it ends the program instead
+	return x.made()
+}
+
+// made opens the streams.
+func (x *inclusions) made() (*Inclusions, error) {
+	x.block = blockRows
+	for x.block > 1 && (x.block > mostGrants/x.grants ||
+		float64(x.block)*float64(x.grants)*x.probability > blockDraws) {
+		x.block /= 2
+	}
+	var err error
+	x.source, err = entropy.Keyed(x.key)
+	return &Inclusions{&hiddenInclusions{x}}, err
+}
+
+// Each calls f with every inclusion of the rows [lo,hi): a row and the number of a grant, counted
+// from 0 in the order of PlanInclusions. Their order is fixed, and otherwise unspecified.
+func (x *Inclusions) Each(lo, hi int, f func(row, grant int)) {
+	lo, hi = max(lo, 0), min(hi, x.n)
+	if x.rows != nil {
+		x.eachOf(lo, hi, f)
+		return
+	}
+	var cells []int32
+	for b := lo / x.block; b*x.block < hi; b++ {
+		bits := x.source.Stream(entropy.Sampler, uint64(b), 0)
+		cells = sampler.PoissonRows(x.block*x.grants, x.probability, bits, cells[:0])
+		for _, c := range cells {
+			if row := b*x.block + int(c)/x.grants; row >= lo && row < hi {
+				f(row, int(c)%x.grants)
+			}
+		}
+	}
+}
+
+// eachOf is Each under a test's noise, whose samples are known.
+func (x *inclusions) eachOf(lo, hi int, f func(row, grant int)) {
+	for grant, rows := range x.rows {
+		from := sort.Search(len(rows), func(i int) bool { return int(rows[i]) >= lo })
+		for _, row := range rows[from:] {
+			if int(row) >= hi {
+				break
+			}
+			f(int(row), grant)
+		}
+	}
+}
+
+// Use makes a sample that of its grant, which must be the one that it was planned for. Each is used
+// once.
+//
+// Errors: [ErrNotCovered] for another grant, for the second use of a sample, for a grant that has a
+// sample already, and where the value was read from another process. The grant releases nothing
+// then.
+func (x *Inclusions) Use(grant int, g *Grant) error {
+	g.a.mu.Lock()
+	defer g.a.mu.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if grant < 0 || grant >= len(x.coming) || x.coming[grant].used || x.coming[grant].a != g.a ||
+		x.coming[grant].step != g.step {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.refused = g.a.refuse("the sample was planned for another grant")
+		return g.refused
+	}
+	x.coming[grant].used = true
+	if !g.takeSample(samplePoisson) {
+		return g.refused
+	}
+	if x.rows != nil {
+		g.tellSample(g.a.terms.probability, x.rows[grant])
+	}
+	return nil
+}
+
+// inclusionsJSON is what other processes are told.
+type inclusionsJSON struct {
+	Key    []byte
+	N      []byte // eight bytes, so that the length does not tell the number
+	Grants int
+	Bits   []byte    // of the probability
+	Rows   [][]int32 `json:",omitempty"` // under a test's noise
+}
+
+// Secret is what another process needs to draw its share of the samples, in plain bytes: to be
+// sealed before it travels. Its length depends on the number of grants alone, but under a test's
+// noise.
+func (x *Inclusions) Secret() ([]byte, error) {
+	return json.Marshal(inclusionsJSON{Key: x.key[:], Grants: x.grants, Rows: x.rows,
+		N:    binary.LittleEndian.AppendUint64(nil, uint64(x.n)),
+		Bits: binary.LittleEndian.AppendUint64(nil, math.Float64bits(x.probability))})
+}
+
+// errInclusions names no number of what was read.
+var errInclusions = errors.New("mechanism: not what Inclusions.Secret returned")
+
+// ReadInclusions is the inverse of [Inclusions.Secret]. What it returns draws samples, but has no
+// grants to hand them to.
+//
+// Errors: one for bytes that Secret did not return.
+func ReadInclusions(secret []byte) (*Inclusions, error) {
+	var j inclusionsJSON
+	if json.Unmarshal(secret, &j) != nil || len(j.Key) != KeySize || len(j.N) != 8 ||
+		len(j.Bits) != 8 {
+		return nil, errInclusions
+	}
+	n := binary.LittleEndian.Uint64(j.N)
+	q := math.Float64frombits(binary.LittleEndian.Uint64(j.Bits))
+	if n > mostPositions || j.Grants < 1 || j.Grants > mostGrants ||
+		!(q >= 0 && q <= 1) || j.Rows != nil && len(j.Rows) != j.Grants {
+		return nil, errInclusions
+	}
+	for _, rows := range j.Rows {
+		if !slices.IsSorted(rows) {
+			return nil, errInclusions
+		}
+	}
+	x := &inclusions{probability: q, n: int(n), grants: j.Grants, rows: j.Rows}
+	copy(x.key[:], j.Key)
+	return x.made()
+}
+
+// Format writes "[private]" for every verb.
+func (Inclusions) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// LogValue is "[private]".
+func (Inclusions) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (Inclusions) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Exact is the sum without noise, in grid steps: of counts, for a process that plans how records
+// are read.
+//
+// Guarantee: none. The numbers are private, and nothing that leaves may depend on them.
+func (s *FixedSum) Exact() []int64 {
+	if !s.made() {
+		return nil
+	}
+	return slices.Clone(s.sum)
+}

@@ -1,0 +1,194 @@
+package mix
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// away is a release of records that other processes read: sums of a pass hold many mixtures at
+// once, and the samples are decided by position before they are made.
+type away struct {
+	shards []string
+	first  [][]int64 // positions by shard and part, and one more list with the ends; private
+
+	sums    *mechanism.FixedSum // of the pass; nil before one
+	samples []*mechanism.Inclusions
+	before  []int // mixtures of earlier parts in the sums
+	taken   []int // mixtures of each part whose grants have been taken
+	rounds  int   // left in the pass
+}
+
+// passCells bounds, in coordinates, the sums of one pass: 64 MiB, in every worker and in the driver.
+var passCells = 1 << 23
+
+// newAway refuses runs whose shards have no names.
+func newAway(r *synth.Run) (*away, error) {
+	if len(r.Shards()) == 0 {
+		return nil, param.New("mix.FitPasses", "no shards", "the shards' names, by synth.Shards")
+	}
+	return &away{shards: r.Shards()}, nil
+}
+
+// count keeps where the records of every shard begin, and judges their number where that is public.
+func (x *mixer) count(counts *mechanism.FixedSum) error {
+	a, parts := x.away, x.config.parts()
+	list := counts.Exact()
+	a.first = [][]int64{make([]int64, parts)}
+	total := int64(0)
+	for shard := range a.shards {
+		next := make([]int64, parts)
+		for part := range parts {
+			n := list[shard*parts+part]
+			next[part] = a.first[shard][part] + n
+			total += n
+		}
+		a.first = append(a.first, next)
+	}
+	n, _ := x.config.Sampling.public()
+	if x.config.Budget.Relation == accountant.ReplaceOne && total != int64(n) {
+		return fmt.Errorf("mix: %w", synth.ErrRecords)
+	}
+	return nil
+}
+
+// positions writes eight bytes for each.
+func (a *away) positions() (out []byte) {
+	for _, shard := range a.first {
+		for _, n := range shard {
+			out = binary.LittleEndian.AppendUint64(out, uint64(n))
+		}
+	}
+	return out
+}
+
+// readPositions is the inverse; nil for bytes of another length or positions that fall.
+func readPositions(b []byte, shards, parts int) (first [][]int64) {
+	if len(b) != 8*(shards+1)*parts {
+		return nil
+	}
+	for shard := range shards + 1 {
+		row := make([]int64, parts)
+		for part := range row {
+			row[part] = int64(binary.LittleEndian.Uint64(b))
+			b = b[8:]
+			if row[part] < 0 || shard > 0 && row[part] < first[shard-1][part] {
+				return nil
+			}
+		}
+		first = append(first, row)
+	}
+	return first
+}
+
+// centers reads the pass of mean records, which counts records too.
+func (x *mixer) centers(ctx context.Context) (*mechanism.FixedSum, error) {
+	sums, err := x.read(ctx, PurposeCenters, newPassState(x.away.shards), nil)
+	if err != nil {
+		return nil, err
+	}
+	return sums[0], x.count(sums[1])
+}
+
+func (x *mixer) read(ctx context.Context, purpose string, state passState,
+	secret synth.Secret) ([]*mechanism.FixedSum, error) {
+	pass, err := state.pass(purpose, secret)
+	if err != nil {
+		return nil, err
+	}
+	p, err := x.run.Read(ctx, pass)
+	return p.Sums(), err
+}
+
+// pass makes the sums of the coming rounds, if there are none.
+func (x *mixer) pass(ctx context.Context) error {
+	a := x.away
+	if a == nil || a.rounds > 0 {
+		return nil
+	}
+	if a.first == nil {
+		sums, err := x.read(ctx, purposeCounts, newPassState(a.shards), nil)
+		if err != nil {
+			return err
+		}
+		if err := x.count(sums[0]); err != nil {
+			return err
+		}
+	}
+	order := x.coming()
+	state, secret := newPassState(a.shards), passSecret{First: a.positions()}
+	state.Centers = x.source.centers
+	a.samples, a.before, a.taken = nil, nil, make([]int, len(order))
+	total := 0
+	for part, grants := range order {
+		var sample *mechanism.Inclusions
+		var text []byte
+		var err error
+		if len(grants) > 0 {
+			n := a.first[len(a.shards)][part]
+			if sample, err = mechanism.PlanInclusions(int(n), grants...); err != nil {
+				return err
+			}
+			if text, err = sample.Secret(); err != nil {
+				return err
+			}
+		}
+		a.samples, secret.Samples = append(a.samples, sample), append(secret.Samples, text)
+		a.before, state.Mixtures = append(a.before, total), append(state.Mixtures, len(grants))
+		total += len(grants)
+	}
+	text, err := json.Marshal(secret)
+	if err != nil {
+		return err
+	}
+	sums, err := x.read(ctx, PurposeMixtures, state, text)
+	if err != nil {
+		return err
+	}
+	a.sums = sums[0]
+	return nil
+}
+
+// coming lists the grants of the rounds of a pass, of each part in the order in which they will be
+// taken.
+func (x *mixer) coming() [][]*mechanism.Allowance {
+	order := make([][]*mechanism.Allowance, x.config.parts())
+	remaining := make([]int, len(x.lanes))
+	for i, l := range x.lanes {
+		remaining[i] = l.allowance.Remaining()
+	}
+	cells := 0
+	for more := true; more; {
+		more = false
+		for i, l := range x.lanes {
+			n := min(turn, remaining[i])
+			for range n {
+				order[l.part] = append(order[l.part], l.allowance)
+			}
+			remaining[i] -= n
+			cells += n * x.width()
+			more = more || remaining[i] > 0
+		}
+		x.away.rounds++
+		more = more && cells < passCells
+	}
+	return order
+}
+
+// next is the number, among its part's, of the mixture whose grant is taken next.
+func (a *away) next(part int) int {
+	a.taken[part]++
+	return a.taken[part] - 1
+}
+
+// mixture is the sum of a mixture, whose sample it hands to the grant.
+func (a *away) mixture(width, part, number int, g *mechanism.Grant) (*mechanism.FixedSum, error) {
+	at := (a.before[part] + number) * width
+	return a.sums.Slice(at, at+width), a.samples[part].Use(number, g)
+}

@@ -1,0 +1,358 @@
+package mix_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/mix"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/partial"
+	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// elsewhere reads shards as other processes do: each twice, sealed, in pieces of three records, and
+// merged in an order of its own.
+type elsewhere struct {
+	plan   *mix.Plan
+	key    mechanism.Key
+	shards []records.Data
+	passes []synth.Pass
+	// piece changes the pieces of a shard in a pass, for tests; nil for none
+	piece func(pass, shard int, data records.Data) records.Data
+}
+
+func (e *elsewhere) names() (list []string) {
+	for i := range e.shards {
+		list = append(list, fmt.Sprint("shard ", i))
+	}
+	return list
+}
+
+func (e *elsewhere) read(ctx context.Context, p synth.Pass) (*partial.Partial, error) {
+	e.passes = append(e.passes, p)
+	all, err := e.plan.Partial(synth.Pass{Purpose: p.Purpose, State: p.State})
+	if err != nil {
+		return nil, err
+	}
+	for i := range 2 * len(e.shards) {
+		shard := (i*7 + 3) % len(e.shards)
+		sums, err := e.plan.Partial(p)
+		if err != nil {
+			return nil, err
+		}
+		if err := sums.Begin(e.names()[shard]); err != nil {
+			return nil, err
+		}
+		for lo, n := 0, e.shards[shard].Len(); lo < n; lo += 3 {
+			piece := part(e.shards[shard], lo, min(lo+3, n))
+			if e.piece != nil {
+				piece = e.piece(len(e.passes), shard, piece)
+			}
+			if err := sums.Add(ctx, piece); err != nil {
+				return nil, err
+			}
+		}
+		sealed, err := sums.Seal(e.key, partial.Shard{Name: e.names()[shard]})
+		if err != nil {
+			return nil, err
+		}
+		if err := all.OpenAll(e.key, sealed); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// picked are some rows of a data set.
+type picked struct {
+	records.Data
+	rows []int32
+}
+
+func (p picked) Len() int { return len(p.rows) }
+
+func (p picked) Range(lo, hi int, b *device.Batch) { p.Data.Gather(p.rows[lo:hi], b) }
+
+func (p picked) Gather(rows []int32, b *device.Batch) {
+	list := make([]int32, len(rows))
+	for i, r := range rows {
+		list[i] = p.rows[r]
+	}
+	p.Data.Gather(list, b)
+}
+
+// part are some of the records.
+func part(d records.Data, lo, hi int) records.Data {
+	p := picked{Data: d}
+	for i := lo; i < hi; i++ {
+		p.rows = append(p.rows, int32(i))
+	}
+	return p
+}
+
+// cut divides records into shards of different sizes, of which one has none.
+func cut(d records.Data, shards int) (list []records.Data) {
+	for i := range shards {
+		lo, hi := d.Len()*i/shards, d.Len()*(i+1)/shards
+		list = append(list, part(d, lo, hi))
+	}
+	return append(list, part(d, 0, 0))
+}
+
+func rowsOf(t *testing.T, g *synth.Generator) []any {
+	t.Helper()
+	x, y := g.Model().(*mix.Model).Rows().Matrices()
+	return []any{x.Data, y.Data}
+}
+
+// fixed gives noise, so that nothing has to be calibrated.
+func fixed(c mix.Config, mixtures int) mix.Config {
+	c.NoiseMultiplier, c.Budget.Epsilon, c.Mixtures = 1.5, 1e3, mixtures
+	if c.Centers.Share > 0 {
+		c.Centers.Share, c.Centers.NoiseMultiplier = 0, 2
+	}
+	return c
+}
+
+// TestPassesAreTheSameBits as a release of records by position, for every variant with Poisson's
+// samples, several passes of mixtures, and 1, 3 and 17 shards; and the ledger has the same lines.
+func TestPassesAreTheSameBits(t *testing.T) {
+	defer mix.PassesOf(2000)()
+	s := records.Image(2, 3).WithLabels("a", "b")
+	data := grey(t, 50, s)
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		all := variants(s, r, data.Len())
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if strings.Contains(name, "subset") {
+				continue
+			}
+			p := mustPlan(t, fixed(all[name], 600))
+			one := accountant.NewLedger(p.Budget())
+			want, err := p.FitOn(privacytest.Seeded(t, t.Context(), 7), one, data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, shards := range []int{1, 3, 17} {
+				e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(data, shards)}
+				ledger := accountant.NewLedger(p.Budget())
+				got, err := p.FitPasses(privacytest.Seeded(t, t.Context(), 7), ledger, e.read,
+					synth.Shards(e.names()...))
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if !reflect.DeepEqual(rowsOf(t, want), rowsOf(t, got)) {
+					t.Errorf("%v, %s, %d shards: other rows", r, name, shards)
+				}
+				if !reflect.DeepEqual(one.Entries(), ledger.Entries()) {
+					t.Errorf("%v, %s, %d shards: the ledger has %v, want %v", r, name, shards,
+						ledger.Entries(), one.Entries())
+				}
+				if len(e.passes) < 3 {
+					t.Errorf("%d passes: the test has no power", len(e.passes))
+				}
+			}
+		}
+	}
+}
+
+// TestPassesOfPersons are those of all their rows together.
+func TestPassesOfPersons(t *testing.T) {
+	s := records.Image(2, 2).WithLabels("a", "b")
+	rows := grey(t, 60, s)
+	persons := func(d records.Data) records.Data {
+		keys := make([]int, d.Len())
+		for i := range keys {
+			keys[i] = i / 3
+		}
+		p, err := records.GroupBy(d, keys, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	c := mix.Config{Schema: s.ByPerson(3), Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5},
+		Sampling: mix.Poisson{Nominal: 20, Degree: 4}, Mixtures: 200, ClipNorm: 1, NoiseMultiplier: 1.5}
+	p := mustPlan(t, c)
+	users := func() *accountant.Ledger {
+		return accountant.NewLedger(p.Budget(), accountant.WithUnit(records.UnitUser))
+	}
+	want, err := p.FitOn(privacytest.Seeded(t, t.Context(), 3), users(), persons(rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"first", "second"}
+	read := func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
+		all, err := p.Partial(synth.Pass{Purpose: pass.Purpose, State: pass.State})
+		for i, rows := range []records.Data{part(rows, 0, 21), part(rows, 21, 60)} {
+			sums, err1 := p.Partial(pass)
+			k := mechanism.NewKey()
+			err = errors.Join(err, err1, sums.Begin(names[i]),
+				sums.Add(ctx, records.WithPart(persons(rows), i, 2)))
+			sealed, err2 := sums.Seal(k, partial.Shard{Name: names[i]})
+			err = errors.Join(err, err2, all.OpenAll(k, sealed))
+		}
+		return all, err
+	}
+	got, err := p.FitPasses(privacytest.Seeded(t, t.Context(), 3), users(), read,
+		synth.Shards(names...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(rowsOf(t, want), rowsOf(t, got)) {
+		t.Error("other rows")
+	}
+}
+
+// TestReplayOfPasses: fed the same noise, passes over neighbours show nothing else, and what says
+// in the clear which pass it is, and how long the secret is, is the same.
+func TestReplayOfPasses(t *testing.T) {
+	s := records.Image(2, 2).WithLabels("a", "b")
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		for i, pair := range privacytest.Neighbours(t, s, r, 12, 3) {
+			if i%9 != 4 || pair.Data.Len() == 0 && r == accountant.ReplaceOne {
+				continue // nine in ten are left to records by position
+			}
+			c := fixed(variants(s, r, pair.Data.Len())["poisson centred"], 42)
+			p := mustPlan(t, c)
+			privacytest.Replay[records.Data]{Budget: c.Budget, Data: pair.Data,
+				Neighbour: pair.Neighbour, Seeds: 1,
+				Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
+					e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(d, 2)}
+					g, err := p.FitPasses(ctx, l, e.read, synth.Shards(e.names()...),
+						synth.On(device.CPUWith(1))) // calls in one order
+					if err != nil {
+						return nil, err
+					}
+					var seen []any
+					for _, pass := range e.passes {
+						seen = append(seen, pass.Purpose, len(pass.State))
+					}
+					model, err := g.Model().Encode()
+					return []any{model, seen}, err
+				}}.Check(t)
+		}
+	}
+}
+
+// TestSecretsTellNothing: what a pass is told under seal has one length, whoever is there, prints
+// as private, and is no part of what travels in the clear.
+func TestSecretsTellNothing(t *testing.T) {
+	s := records.Image(2, 2).WithLabels("a", "b")
+	p := mustPlan(t, fixed(variants(s, accountant.AddOrRemoveOne, 50)["poisson centred"], 42))
+	lengths := map[int]bool{}
+	for _, n := range []int{0, 1, 300} {
+		e := &elsewhere{plan: p, shards: cut(grey(t, n, s), 3), key: mechanism.NewKey()}
+		if _, err := p.FitPasses(t.Context(), accountant.NewLedger(p.Budget()), e.read,
+			synth.Shards(e.names()...)); err != nil {
+			t.Fatal(err)
+		}
+		last := e.passes[len(e.passes)-1]
+		lengths[len(last.Secret)] = true
+		for _, text := range []string{fmt.Sprint(last), fmt.Sprintf("%+v %#v", last, last.Secret)} {
+			if !strings.Contains(text, "[private]") || strings.Contains(text, "Samples") {
+				t.Errorf("a pass prints as %s", text)
+			}
+		}
+	}
+	if len(lengths) != 1 {
+		t.Errorf("secrets of lengths %v", lengths)
+	}
+}
+
+// TestShardsThatChange are refused: a record more would have the position of another shard's, and
+// be sampled together with it.
+func TestShardsThatChange(t *testing.T) {
+	s := records.Image(2, 2).WithLabels("a", "b")
+	p := mustPlan(t, fixed(variants(s, accountant.AddOrRemoveOne, 50)["poisson"], 42))
+	for _, change := range []int{-1, 1} {
+		e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(grey(t, 50, s), 3)}
+		e.piece = func(pass, shard int, d records.Data) records.Data {
+			if pass < 2 || shard != 1 || d.Len() < 3 {
+				return d
+			}
+			return picked{d, [][]int32{{0, 1}, {0, 1, 2, 2}}[(change+1)/2]}
+		}
+		ledger := accountant.NewLedger(p.Budget())
+		var wrong *param.Error
+		g, err := p.FitPasses(t.Context(), ledger, e.read, synth.Shards(e.names()...))
+		if !errors.As(err, &wrong) || g != nil {
+			t.Errorf("%+d: %v", change, err)
+		}
+		for _, line := range ledger.Entries() {
+			if line.Spent > 0 {
+				t.Errorf("%+d: noise was drawn: %+v", change, line)
+			}
+		}
+	}
+}
+
+// TestPassesThatCannotBe are refused: subsets of a fixed size, shards without names, positions that
+// nobody knows, and a number of records that is not the public one.
+func TestPassesThatCannotBe(t *testing.T) {
+	s := records.Image(2, 2).WithLabels("a", "b")
+	data := grey(t, 20, s)
+	try := func(c mix.Config, opts ...synth.Option) error {
+		p := mustPlan(t, fixed(c, 42))
+		e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(data, 2)}
+		if opts == nil {
+			opts = []synth.Option{synth.Shards(e.names()...)}
+		}
+		ledger := accountant.NewLedger(p.Budget())
+		g, err := p.FitPasses(t.Context(), ledger, e.read, opts...)
+		for _, line := range ledger.Entries() {
+			if line.Spent > 0 || g != nil {
+				t.Errorf("%v: noise was drawn: %+v", err, line)
+			}
+		}
+		return err
+	}
+	var wrong *param.Error
+	all := variants(s, accountant.ReplaceOne, 20)
+	if err := try(all["subset"]); !errors.As(err, &wrong) {
+		t.Errorf("subsets: %v", err)
+	}
+	if err := try(all["poisson"], synth.Shards()); !errors.As(err, &wrong) {
+		t.Errorf("no shards: %v", err)
+	}
+	if err := try(all["poisson"], synth.Shards("shard 0", "another")); !errors.As(err, &wrong) {
+		t.Errorf("other shards: %v", err)
+	}
+	for _, name := range []string{"poisson", "poisson centred"} {
+		if err := try(variants(s, accountant.ReplaceOne, 21)[name]); !errors.Is(err,
+			synth.ErrRecords) {
+			t.Errorf("%s, another number of records: %v", name, err)
+		}
+	}
+	p := mustPlan(t, fixed(all["poisson"], 42))
+	for _, pass := range []synth.Pass{{}, {Purpose: mix.PurposeMixtures},
+		{Purpose: mix.PurposeMixtures, State: []byte(`{"shards":["a"],"mixtures":[42000]}`)},
+		{Purpose: mix.PurposeMixtures, State: []byte(`{"shards":["a"],"mixtures":[42]}`),
+			Secret: synth.Secret("no secret")},
+		{Purpose: mix.PurposeCenters, State: []byte(`{"shards":["a"]}`)}} {
+		if sums, err := p.Partial(pass); err == nil {
+			t.Errorf("%v: %v", pass.Purpose, sums)
+		}
+	}
+	sums, err := p.Partial(synth.Pass{Purpose: mix.PurposeMixtures,
+		State: []byte(`{"shards":["a"],"mixtures":[42]}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sums.Add(t.Context(), data); !errors.As(err, &wrong) {
+		t.Errorf("records of no shard: %v", err)
+	}
+	if err := sums.Begin("a"); !errors.As(err, &wrong) {
+		t.Errorf("records without samples: %v", err)
+	}
+}

@@ -1,0 +1,186 @@
+package records
+
+import (
+	"math"
+	"slices"
+)
+
+// A Condition says which encoded values of one column meet some constraints on that column alone,
+// for models that can be conditioned on them.
+type Condition struct {
+	Column  int
+	Met     []int  // the constraints, by their places in the list
+	Missing bool   // whether a missing value meets them
+	Levels  []bool // by level, of a column that is encoded one-hot, and of the class
+	// Spans are the coordinates, ascending and apart, of a column that is encoded as one number. The
+	// ends are included.
+	Spans []Span
+}
+
+// Span is the coordinates from Lo to Hi, both included.
+type Span struct{ Lo, Hi float32 }
+
+// Conditions finds the columns whose values alone decide some of the constraints: those of [Within]
+// and [Only]. Left out are columns that another constraint of the list may change, by repairing or
+// by [Determines], and dates that are encoded in parts. An [Enforcer] has the last word in any
+// case: a coordinate is told apart from the next by rounding, so that a condition may be off by
+// one of 2²⁴ parts of a column's range.
+//
+// Errors: those of [NewEnforcer].
+func Conditions(s Schema, list []Constraint) ([]Condition, error) {
+	e, err := NewEnforcer(s, list...)
+	if err != nil || s.table == nil {
+		return nil, err
+	}
+	var out []Condition
+	for at, column := range s.table.columns {
+		c := Condition{Column: at}
+		var rules []*rule
+		for i := range e.rules {
+			r := &e.rules[i]
+			if r.changes(at) {
+				rules = nil
+				break
+			}
+			if (r.kind == withinConstraint || r.kind == onlyConstraint) && r.at[0] == at {
+				rules, c.Met = append(rules, r), append(c.Met, i)
+			}
+		}
+		if len(rules) > 0 && column.parts == 0 {
+			c.allow(&s.table.cells[at], rules)
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// changes reports whether enforcing a rule may set a column.
+func (r *rule) changes(column int) bool {
+	if r.kind == determinesConstraint {
+		return r.at[len(r.at)-1] == column
+	}
+	return r.repaired && slices.Contains(r.at, column)
+}
+
+// allow finds the values that meet all of some rules on one column.
+func (c *Condition) allow(code *cellCode, rules []*rule) {
+	meets := func(v token) bool {
+		return !slices.ContainsFunc(rules, func(r *rule) bool { return !r.allows(code, v) })
+	}
+	c.Missing = code.missing && meets(missingToken)
+	if code.oneHot || code.kind == LabelColumn {
+		c.Levels = make([]bool, code.levels)
+		for l := range c.Levels {
+			c.Levels[l] = meets(token(l))
+		}
+		return
+	}
+	c.Spans = []Span{{0, 1}}
+	for _, r := range rules {
+		c.Spans = common(c.Spans, r.spans(code))
+	}
+}
+
+// allows reports whether a value of one column meets a Within or an Only.
+func (r *rule) allows(code *cellCode, v token) bool {
+	if r.kind == onlyConstraint {
+		return v == missingToken && r.missing || r.wanted[v]
+	}
+	return v == missingToken && r.missing || v != missingToken && r.nearest(code, v) == v
+}
+
+// spans are the coordinates of a column that are read as values that meet a rule.
+func (r *rule) spans(code *cellCode) []Span {
+	var ends [][2]token
+	switch {
+	case r.kind == onlyConstraint:
+		for v := range r.wanted {
+			if v != missingToken {
+				ends = append(ends, [2]token{v, v})
+			}
+		}
+	case code.kind.hasLevels() || code.tick != nil:
+		ends = [][2]token{{token(r.lo), token(r.hi)}}
+	default:
+		ends = [][2]token{{math.Float64bits(r.from), math.Float64bits(r.to)}}
+	}
+	row, own := code.own()
+	// order is how the value at a coordinate compares with one of the column's.
+	order := func(u float32, v token) int {
+		clear(row)
+		row[0] = u
+		return own.order(own.tokenOf(row), v)
+	}
+	var out []Span
+	for _, e := range ends {
+		lo := firstCoordinate(func(u float32) bool { return order(u, e[0]) >= 0 })
+		after := firstCoordinate(func(u float32) bool { return order(u, e[1]) > 0 })
+		if hi := math.Nextafter32(after, -1); lo <= hi {
+			out = append(out, Span{lo, min(hi, 1)})
+		}
+	}
+	slices.SortFunc(out, func(a, b Span) int {
+		if a.Lo < b.Lo {
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// tokenOf is the value that coordinates stand for.
+func (k *cellCode) tokenOf(row []float32) token {
+	switch {
+	case k.kind.hasLevels():
+		return token(k.decodeLevel(row))
+	case k.tick != nil:
+		return token(k.decodeTick(row))
+	}
+	return math.Float64bits(k.decodeNumber(row))
+}
+
+// order compares two values of a column.
+func (k *cellCode) order(a, b token) int {
+	less, more := a < b, a > b
+	if !k.kind.hasLevels() && k.tick == nil {
+		x, y := math.Float64frombits(a), math.Float64frombits(b)
+		less, more = x < y, x > y
+	}
+	switch {
+	case less:
+		return -1
+	case more:
+		return 1
+	}
+	return 0
+}
+
+// firstCoordinate is the least coordinate in [0, 1] from which on a statement is true, and the
+// number after 1 if there is none. Positive numbers are in the order of their bits.
+func firstCoordinate(is func(u float32) bool) float32 {
+	lo, hi := uint32(0), math.Float32bits(1)+1
+	for lo < hi {
+		if mid := (lo + hi) / 2; is(math.Float32frombits(mid)) {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return math.Float32frombits(lo)
+}
+
+// common are the coordinates that are in spans of both lists, which ascend.
+func common(a, b []Span) []Span {
+	var out []Span
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		if lo, hi := max(a[i].Lo, b[j].Lo), min(a[i].Hi, b[j].Hi); lo <= hi {
+			out = append(out, Span{lo, hi})
+		}
+		if a[i].Hi < b[j].Hi {
+			i++
+		} else {
+			j++
+		}
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package records_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestConditionsAreTheRules: a coordinate is in a span exactly if an Enforcer keeps the record that
+// it decodes to: at random, and on both sides of every end of a span.
+func TestConditionsAreTheRules(t *testing.T) {
+	day := 24 * time.Hour
+	for _, c := range []struct {
+		column records.Column
+		list   []records.Constraint
+	}{
+		{records.Numeric("c", -3, 1e4), []records.Constraint{records.Within("c", 0.5, 99.99)}},
+		{records.Numeric("c", 0, 1), []records.Constraint{records.Within("c", nil, 0.25),
+			records.Within("c", 0.125, nil).OrMissing()}},
+		{records.Numeric("c", 0, 1).WithMissing(), []records.Constraint{
+			records.Within("c", nil, 0.25).OrMissing()}},
+		{records.Integer("c", 0, 1000), []records.Constraint{records.Only("c", 7, 9, 10, 500)}},
+		{records.Integer("c", 0, 9).WithMissing(), []records.Constraint{records.Only("c", 7, nil)}},
+		{records.Integer("c", 0, 9), []records.Constraint{records.Only("c", 1, 7),
+			records.Within("c", 2, 9)}},
+		{records.Integer("c", -1<<60, 1<<60), []records.Constraint{records.Within("c", 5, 1<<40)}},
+		{records.Ordinal("c", "S", "M", "L", "XL"), []records.Constraint{
+			records.Within("c", "M", "L")}},
+		{records.Ordinal("c", "S", "M", "L", "XL").WithMissing(), []records.Constraint{
+			records.Only("c", "S", "XL")}},
+		{records.Flag("c", "no", "yes"), []records.Constraint{records.Only("c", "yes")}},
+		{records.Datetime("c", at("1992-01-01T00:00:00Z"), at("1998-12-31T00:00:00Z"), day),
+			[]records.Constraint{records.Within("c", at("1995-02-03T00:00:00Z"),
+				at("1996-01-01T12:00:00Z"))}},
+		{records.Duration("c", 0, time.Hour, time.Millisecond).WithMissing(),
+			[]records.Constraint{records.Within("c", time.Second, "12.5")}},
+	} {
+		s := must(records.NewSchema(c.column))(t)
+		found := must(records.Conditions(s, c.list))(t)
+		if len(found) != 1 || found[0].Column != 0 || len(found[0].Met) != len(c.list) {
+			t.Fatalf("%v: %+v", c.list, found)
+		}
+		rng := rand.New(rand.NewPCG(3, 1))
+		flat := []float32{0, 1}
+		for range 400 {
+			flat = append(flat, rng.Float32())
+		}
+		for _, end := range found[0].Spans {
+			for _, u := range []float32{end.Lo, end.Hi} {
+				for _, near := range []float32{math.Nextafter32(u, -1), u, math.Nextafter32(u, 2)} {
+					flat = append(flat, min(max(near, 0), 1))
+				}
+			}
+		}
+		inside := 0
+		for _, u := range flat {
+			row := make([]float32, s.Dim())
+			row[0] = u
+			in := slices.ContainsFunc(found[0].Spans, func(s records.Span) bool {
+				return s.Lo <= u && u <= s.Hi
+			})
+			if in != kept(t, s, row, c.list) {
+				t.Fatalf("%v: %v of %v: in a span: %v", c.list, u, found[0].Spans, in)
+			}
+			if in {
+				inside++
+			}
+		}
+		if inside == 0 || inside == len(flat) {
+			t.Errorf("%v: %d of %d coordinates are allowed", c.list, inside, len(flat))
+		}
+		if s.Dim() == 2 && found[0].Missing != kept(t, s, []float32{0, 1}, c.list) {
+			t.Errorf("%v: a missing value: %v", c.list, found[0].Missing)
+		}
+	}
+}
+
+// kept reports whether an encoded row obeys constraints.
+func kept(t testing.TB, s records.Schema, row []float32, list []records.Constraint) bool {
+	t.Helper()
+	e := must(records.NewEnforcer(s, list...))(t)
+	return must(e.Keep(must(records.DecodeFlat(s, row))(t), 1))(t).Len() == 1
+}
+
+func TestConditionsOnLevels(t *testing.T) {
+	s := must(records.NewSchema(records.Categorical("town", "Bonn", "Köln", "Ulm").WithMissing(),
+		records.Numeric("x", 0, 1), records.Numeric("y", 0, 1), records.Numeric("z", 0, 1),
+		records.Datetime("day", at("2020-01-01T00:00:00Z"), at("2021-01-01T00:00:00Z"),
+			24*time.Hour).WithParts(records.WeekdayPart), records.Label("class", "a", "b")))(t)
+	found := must(records.Conditions(s, []records.Constraint{
+		records.Within("x", 0.5, nil),                     // which y < x may change
+		records.Ascending("x", "y").Repaired(),            //
+		records.Only("town", "Ulm", nil),                  //
+		records.Only("class", "b"),                        //
+		records.Within("day", "2020-02-01", "2020-03-01"), // in parts
+		records.Determines([]string{"town", "z"}),         //
+		records.Within("z", 0, 0.1),                       // which towns determine
+		records.Unique("x", "town"),
+	}))(t)
+	if len(found) != 2 || found[0].Column != 0 || found[1].Column != 5 ||
+		!slices.Equal(found[0].Levels, []bool{false, false, true}) || !found[0].Missing ||
+		!slices.Equal(found[1].Levels, []bool{false, true}) || !slices.Equal(found[0].Met, []int{2}) ||
+		!slices.Equal(found[1].Met, []int{3}) {
+		t.Errorf("%+v", found)
+	}
+	if _, err := records.Conditions(s, []records.Constraint{records.Only("x", "?")}); err == nil {
+		t.Error("a constraint that the column cannot meet")
+	}
+	if found := must(records.Conditions(records.Sets(9, 3), nil))(t); found != nil {
+		t.Errorf("sets: %+v", found)
+	}
+}
