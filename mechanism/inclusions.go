@@ -72,7 +72,7 @@ const (
 // Errors: [ErrNotCovered] for an event without a Poisson sample, for events of several
 // probabilities, for more rows than 2^40, no grant, or more grants than are left.
 func PlanInclusions(n int, order ...*Allowance) (*Inclusions, error) {
-	if len(order) == 0 || len(order) > mostGrants || n < 0 || n > mostPositions {
+	if len(order) == 0 || len(order) > mostGrants || n < 0 || int64(n) > mostPositions {
 		return nil, fmt.Errorf("%w: %d grants of %s rows: want 1 to 2^30 grants and at most 2^40 rows",
 			ErrNotCovered, len(order), redacted)
 	}
@@ -214,7 +214,7 @@ func ReadInclusions(secret []byte) (*Inclusions, error) {
 	}
 	n := binary.LittleEndian.Uint64(j.N)
 	q := math.Float64frombits(binary.LittleEndian.Uint64(j.Bits))
-	if n > mostPositions || j.Grants < 1 || j.Grants > mostGrants ||
+	if n > min(mostPositions, math.MaxInt) || j.Grants < 1 || j.Grants > mostGrants ||
 		!(q >= 0 && q <= 1) || j.Rows != nil && len(j.Rows) != j.Grants {
 		return nil, errInclusions
 	}
