@@ -55,7 +55,7 @@ func lineItems(t testing.TB) (records.Schema, [][]any) {
 		if shipped.Before(from.AddDate(3, 6, 0)) {
 			flag, status = []string{"R", "A"}[rng.IntN(2)], "F"
 		}
-		rows = append(rows, []any{nil, int64(i/4*32 + 1), 1 + i%4, quantity,
+		rows = append(rows, []any{nil, int64(i/4)<<30 + 1, 1 + i%4, quantity,
 			float64(quantity) * (900 + float64(rng.IntN(100_000))/100), float64(rng.IntN(11)) / 100,
 			ordered.Format(time.DateOnly), shipped.Format(time.DateOnly), received,
 			fmt.Sprint("supplier ", rng.IntN(100)), flag, status, fmt.Sprint(1 + rng.IntN(5))})
