@@ -5,6 +5,7 @@ import "testing"
 func BenchmarkEpsilon10000Steps(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
+		prices.forget()
 		if _, err := Epsilon(poissonSteps(0.01, 1.1, 10000), 1e-5, AddOrRemoveOne); err != nil {
 			b.Fatal(err)
 		}
@@ -14,6 +15,7 @@ func BenchmarkEpsilon10000Steps(b *testing.B) {
 func BenchmarkEpsilonTinyRate(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
+		prices.forget()
 		if _, err := Epsilon(poissonSteps(2.2e-5, 2, 909091), 1e-5, AddOrRemoveOne); err != nil {
 			b.Fatal(err)
 		}
@@ -23,6 +25,7 @@ func BenchmarkEpsilonTinyRate(b *testing.B) {
 func BenchmarkCalibrateNoise(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
+		prices.forget()
 		if _, _, err := CalibrateNoise(Budget{Epsilon: 1, Delta: 1e-5}, func(s float64) Event {
 			return poissonSteps(0.01, s, 10000)
 		}); err != nil {
@@ -44,6 +47,7 @@ func BenchmarkHundredHeterogeneousSteps(b *testing.B) {
 	b.ReportAllocs()
 	events := hundredEvents()
 	for b.Loop() {
+		prices.forget()
 		if _, err := Epsilon(Composed{events}, 1e-5, AddOrRemoveOne); err != nil {
 			b.Fatal(err)
 		}
@@ -54,6 +58,7 @@ func BenchmarkHundredOneStepQueries(b *testing.B) {
 	b.ReportAllocs()
 	events := hundredEvents()
 	for b.Loop() {
+		prices.forget()
 		for _, e := range events {
 			if _, err := Epsilon(e, 1e-5, AddOrRemoveOne); err != nil {
 				b.Fatal(err)
@@ -65,6 +70,7 @@ func BenchmarkHundredOneStepQueries(b *testing.B) {
 func BenchmarkTrainingPlan(b *testing.B) {
 	plan := Composed{[]Event{Repeated{Gaussian{40}, 20}, poissonSteps(0.0017, 2.83, 11765)}}
 	for b.Loop() {
+		prices.forget()
 		if _, err := Epsilon(plan, 1e-5, AddOrRemoveOne); err != nil {
 			b.Fatal(err)
 		}

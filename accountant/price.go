@@ -63,6 +63,18 @@ func priceWith(terms []term, delta float64, r Relation, lower bool) (priced, err
 	if mu, ok := onlyGaussian(terms); ok {
 		return priced{Bound: gaussianBound(mu, delta), engine: engineGauss}, nil
 	}
+	key, short := priceKey(terms, delta, r, lower)
+	if p, ok := prices.find(key); short && ok {
+		return p, nil
+	}
+	p, err := priceByEngines(terms, delta, r, lower)
+	if short && err == nil {
+		prices.keep(key, p)
+	}
+	return p, err
+}
+
+func priceByEngines(terms []term, delta float64, r Relation, lower bool) (priced, error) {
 	best := priced{Bound: Bound{0, math.Inf(1), math.Inf(1)}, engine: engineBasic}
 	basic, lost := basicComposition(terms)
 	if lost <= delta {

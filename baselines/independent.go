@@ -46,6 +46,8 @@ func (m independent) counts() itemCounts {
 		relation: m.Budget.Relation}
 }
 
+func (m independent) drawable(noise float64) bool { return m.counts().drawable(noise) }
+
 func (m independent) passes() []string { return []string{purposeItems} }
 
 func (m independent) counter(p synth.Pass, noise float64) (*cutCounter, error) {

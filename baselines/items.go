@@ -52,6 +52,11 @@ func (c itemCounts) std(noise float64) (items, rows float64) {
 	return noise * sensitivity / math.Sqrt(1-rowsPart), noise / math.Sqrt(rowsPart)
 }
 
+func (c itemCounts) drawable(noise float64) bool {
+	itemStd, rowStd := c.std(noise)
+	return releasable(c.schema, itemStd) && releasable(c.schema, rowStd)
+}
+
 // counter counts items and records: private numbers.
 func (c itemCounts) counter(noise float64) *cutCounter {
 	itemStd, rowStd := c.std(noise)

@@ -223,13 +223,22 @@ func countGrid(scale float64, persons bool) float64 {
 	return g
 }
 
+func (m mwem) drawable(noise float64) bool {
+	grid := m.grid(noise)
+	return noise >= grid && noise <= 0x1p43*grid
+}
+
+func (m mwem) grid(noise float64) float64 {
+	return countGrid(noise, m.Schema.RowsPerPerson() > 0)
+}
+
 func (m mwem) passes() []string { return []string{purposeChoices} }
 
 func (m mwem) counter(p synth.Pass, noise float64) (*cutCounter, error) {
 	if p.Purpose != purposeChoices || p.State != nil {
 		return nil, noPass(m, p)
 	}
-	return m.workload().counter(m.MaxItems, countGrid(noise, m.Schema.RowsPerPerson() > 0)), nil
+	return m.workload().counter(m.MaxItems, m.grid(noise)), nil
 }
 
 // domain lists or draws the possible records: public.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/defaults"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -84,6 +85,20 @@ type method interface {
 	passes() []string
 	counter(p synth.Pass, noise float64) (*cutCounter, error)
 	fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error)
+	// drawable says whether the noise can be drawn on the grids of the counts: else a fit would fail
+	// after its budget is spent.
+	drawable(noise float64) bool
+}
+
+var configNames = map[string]string{nameIndependent: "Independent", nameTree: "Tree",
+	nameMWEM: "MWEM"}
+
+// releasable says whether Gaussian noise can be drawn for counts of records or of persons: a
+// release takes 1 to 2^45 steps of the grid, and a checkpoint's shares of it have up to three times
+// the noise.
+func releasable(s records.Schema, std float64) bool {
+	grid := mechanism.CountGrid(std, s.RowsPerPerson() > 0)
+	return std >= grid && std <= 0x1p43*grid
 }
 
 // A Plan is a method with its noise and its price. It can be used for any number of fits.
@@ -105,6 +120,10 @@ func newPlan(m method) (*Plan, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("baselines: noise of %s: %w", m.name(), err)
+	}
+	if !m.drawable(noise) {
+		return nil, param.New("baselines."+configNames[m.name()]+".Budget", c.Budget.String(),
+			"an ε with which the noise of a count is from 2^-24 to 2^43 records, or to 2^22 persons")
 	}
 	p, err := synth.NewProgram(m.name(), c.Schema, c.Budget, m.stages(noise), work{m, noise})
 	if err != nil {

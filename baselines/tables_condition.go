@@ -103,7 +103,8 @@ func (a attribute) allowed(code int, c records.Condition) float64 {
 		return min(part, 1)
 	}
 	x := float32(code) / float32(last)
-	return is(slices.ContainsFunc(c.Spans, func(s records.Span) bool { return s.Lo <= x && x <= s.Hi }))
+	return is(slices.ContainsFunc(c.Spans,
+		func(s records.Span) bool { return s.Lo <= x && x <= s.Hi }))
 }
 
 // within are the parts of a cell whose numbers become a float32 in one of some spans.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -48,12 +50,15 @@ func tableSchema(t testing.TB) records.Schema {
 	return s
 }
 
-// TestNothingButReleasesOfTablesDependsOnARecord replays whole fits on hostile neighbours.
+// TestNothingButReleasesOfTablesDependsOnARecord replays whole fits on hostile neighbours: on every
+// third, from another one for each plan and relation. The contract suite replays others.
 func TestNothingButReleasesOfTablesDependsOnARecord(t *testing.T) {
 	s := tableSchema(t)
 	for _, r := range relations {
 		budget := accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
-		for name, p := range tablePlans(t, s, budget) {
+		plans := tablePlans(t, s, budget)
+		for turn, name := range slices.Sorted(maps.Keys(plans)) {
+			p := plans[name]
 			visible := func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
 				g, err := p.FitOn(ctx, l, d)
 				if err != nil {
@@ -67,7 +72,10 @@ func TestNothingButReleasesOfTablesDependsOnARecord(t *testing.T) {
 				rows.Range(0, rows.Len(), &b)
 				return []any{b.Dense.Data, b.Labels, g.Guarantee().Epsilon}, nil
 			}
-			for _, pair := range privacytest.Neighbours(t, s, r, 12, 3) {
+			for i, pair := range privacytest.Neighbours(t, s, r, 12, 3) {
+				if i%3 != (2*turn+int(r))%3 {
+					continue
+				}
 				t.Run(fmt.Sprintf("%v/%s/%s", r, name, pair.Name), func(t *testing.T) {
 					privacytest.Replay[records.Data]{Run: visible, Budget: budget, Data: pair.Data,
 						Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
@@ -131,7 +139,7 @@ func TestTablesWithHardlyAnyNoise(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 100, Delta: 1e-5}
 	tables := baselines.Tables{Schema: data.Schema(), Budget: budget, Nominal: 20_000}
 	for name, plan := range map[string]func() (*baselines.Plan, error){
-		"aim": baselines.AIM{Tables: tables, Rounds: 18}.Plan,
+		"aim": baselines.AIM{Tables: tables, Rounds: 12, Order: 2}.Plan,
 		"mst": baselines.MST{Tables: tables}.Plan} {
 		p, err := plan()
 		if err != nil {

@@ -73,6 +73,11 @@ func (m tree) counts() itemCounts {
 		dim: m.Schema.Dim(), limit: m.MaxItems, relation: m.Budget.Relation}
 }
 
+func (m tree) drawable(noise float64) bool {
+	return m.counts().drawable(m.itemNoise(noise)) &&
+		releasable(m.Schema, m.pairStd(m.pairNoise(noise)))
+}
+
 func (m tree) passes() []string { return []string{purposeItems, purposePairs} }
 
 func (m tree) counter(p synth.Pass, noise float64) (*cutCounter, error) {

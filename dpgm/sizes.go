@@ -113,11 +113,12 @@ func (b sizeBins) spread(dst []float64, mean, variance, weight float64) {
 	n := mean / p
 	last := b[len(b)-1]
 	rest, lp, lq := weight, math.Log(p), math.Log1p(-p)
-	top, _ := math.Lgamma(n + 1)
+	choose := 0.0 // the logarithm of n over size
 	for size := 0; size < last && float64(size) <= n && rest > 0; size++ {
-		x, _ := math.Lgamma(float64(size) + 1)
-		y, _ := math.Lgamma(n - float64(size) + 1)
-		mass := weight * math.Exp(top-x-y+float64(size)*lp+(n-float64(size))*lq)
+		if size > 0 {
+			choose += math.Log((n - float64(size) + 1) / float64(size))
+		}
+		mass := weight * math.Exp(choose+float64(size)*lp+(n-float64(size))*lq)
 		dst[b.of(size)] += mass
 		rest -= mass
 	}
@@ -143,8 +144,9 @@ func (f marginal) fit(sizes [][]float64) tilt {
 				total += w * sizes[g][bin]
 			}
 			if total > 1e-12 {
+				scale := share / total
 				for g, w := range weights {
-					next[g] += share * w * sizes[g][bin] / total
+					next[g] += scale * w * sizes[g][bin]
 				}
 			}
 		}

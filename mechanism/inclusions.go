@@ -186,6 +186,8 @@ type inclusionsJSON struct {
 // Secret is what another process needs to draw its share of the samples, in plain bytes: to be
 // sealed before it travels. Its length depends on the number of grants alone, but under a test's
 // noise.
+//
+// Errors: those of encoding/json, which has none for these numbers.
 func (x *Inclusions) Secret() ([]byte, error) {
 	return json.Marshal(inclusionsJSON{Key: x.key[:], Grants: x.grants, Rows: x.rows,
 		N:    binary.LittleEndian.AppendUint64(nil, uint64(x.n)),

@@ -128,7 +128,7 @@ func TestStreamsThatFail(t *testing.T) {
 			ledger = accountant.NewLedger(c.Budget)
 		}
 		_, err := p.EmbedStream(t.Context(), ledger, func(yield func(records.Data, error) bool) {
-			if yield(records.WithUnit(data, records.UnitUser), nil) {
+			if yield(records.WithUnit(data, ledger.Unit()), nil) {
 				yield(d, failed)
 			}
 		})
@@ -150,7 +150,7 @@ func TestStreamsThatFail(t *testing.T) {
 	if err := run(users, data, nil); !errors.As(err, &wrong) {
 		t.Errorf("records on a ledger for users: %v", err)
 	}
-	if err := run(nil, records.WithUnit(data, records.UnitUser), nil); err != nil {
+	if err := run(nil, data, nil); err != nil {
 		t.Error(err)
 	}
 }

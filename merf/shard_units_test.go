@@ -91,19 +91,22 @@ func TestPiecesOfUsers(t *testing.T) {
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
 	p := mustPlan(t, c)
 	for name, test := range map[string]struct {
-		unit  string
-		parts []int // -1 states none
-		ok    bool
+		unit, of string // of the ledger and of the pieces
+		parts    []int  // -1 states none
+		ok       bool
 	}{
-		"one piece": {records.UnitUser, []int{-1}, true}, "two": {records.UnitUser, []int{-1, -1}, false},
-		"parts":   {records.UnitUser, []int{2, 0, 1}, true},
-		"twice":   {records.UnitUser, []int{0, 1, 0}, false},
-		"records": {records.UnitRecord, []int{-1, -1}, true},
+		"one piece": {records.UnitUser, records.UnitUser, []int{-1}, true},
+		"two":       {records.UnitUser, records.UnitUser, []int{-1, -1}, false},
+		"parts":     {records.UnitUser, records.UnitUser, []int{2, 0, 1}, true},
+		"twice":     {records.UnitUser, records.UnitUser, []int{0, 1, 0}, false},
+		"records":   {records.UnitRecord, records.UnitRecord, []int{-1, -1}, true},
+		// a row of a user who has others is more than a record
+		"users on records": {records.UnitRecord, records.UnitUser, []int{-1}, false},
 	} {
 		ledger := accountant.NewLedger(c.Budget, accountant.WithUnit(test.unit))
 		e, err := p.EmbedStream(t.Context(), ledger, func(yield func(records.Data, error) bool) {
 			for _, i := range test.parts {
-				if !yield(records.WithPart(records.WithUnit(data, records.UnitUser), i, 3), nil) {
+				if !yield(records.WithPart(records.WithUnit(data, test.of), i, 3), nil) {
 					return
 				}
 			}

@@ -25,7 +25,7 @@ type away struct {
 	rounds  int   // left in the pass
 }
 
-// passCells bounds, in coordinates, the sums of one pass: 64 MiB, in every worker and in the driver.
+// passCells bounds, in coordinates, the sums of one pass: 64 MiB, in every worker and the driver.
 var passCells = 1 << 23
 
 // newAway refuses runs whose shards have no names.

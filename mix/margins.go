@@ -80,9 +80,10 @@ func (m *margins) levels(b block, p []float64) {
 		return
 	}
 	at := make([][]float64, draws)
+	golden := goldenRatio(factors)
 	for i := range at {
 		at[i] = make([]float64, b.Width)
-		z := normalPoint(i, factors)
+		z := normalPoint(i, factors, golden)
 		for j := range at[i] {
 			at[i][j] = floats.Dot(m.slope[b.Offset+j], z)
 		}
@@ -109,11 +110,7 @@ func (m *margins) levels(b block, p []float64) {
 // of the powers of one irrational number, modulo 1, as quantiles.
 //
 // Source: Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences".
-func normalPoint(i, dim int) []float64 {
-	golden := 2.0 // becomes the root of x^(dim+1) = x + 1
-	for range 40 {
-		golden = math.Pow(1+golden, 1/float64(dim+1))
-	}
+func normalPoint(i, dim int, golden float64) []float64 {
 	out := make([]float64, dim)
 	power := 1.0
 	for k := range out {
@@ -122,6 +119,15 @@ func normalPoint(i, dim int) []float64 {
 		out[k] = math.Sqrt2 * math.Erfinv(2*within(u, 1e-9, 1-1e-9)-1)
 	}
 	return out
+}
+
+// goldenRatio is the root of x^(dim+1) = x + 1, whose powers normalPoint goes by.
+func goldenRatio(dim int) float64 {
+	golden := 2.0
+	for range 40 {
+		golden = math.Pow(1+golden, 1/float64(dim+1))
+	}
+	return golden
 }
 
 // rare is the smallest probability that is distinguished from zero.

@@ -89,7 +89,7 @@ func recordMutants() []mutant {
 			Why: "records that are promised to be unique are not"},
 		{Name: "records/records pass for users", In: in,
 			Tests: append(at(in, "Unit"), at("sgd", "RowsAreNoUsers")...),
-			Old:   "promised != UnitRecord && promised != unit", New: "promised != UnitRecord && false",
+			Old:   "if promised != unit {", New: "if promised == UnitRecord && promised != unit {",
 			Why: "a promise to users rests on rows"},
 		{Name: "records/data with a unit are not clamped", In: in,
 			Tests: append(at(in, ""), at("privacytest", "TestForeign|TestUnits")...),

@@ -60,5 +60,17 @@ func edgeMutants() []mutant {
 			Old:   "func (FixedSum) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }",
 			New:   "func (s FixedSum) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.sum, io.EOF) }",
 			Why:   "logs show sums without noise"},
+		{Name: "records/users on a ledger of records", In: "records",
+			Tests: at("merf", "TestPiecesOfUsers"),
+			Old:   "if promised != unit {", New: "if promised != UnitRecord && promised != unit {",
+			Why: "a row of a user who has others costs more than the ledger says"},
+		{Name: "baselines/noise of any size is planned", In: "baselines",
+			Tests: at("baselines", "TestSetPlansThatCannotBeDrawn"),
+			Old:   "if !m.drawable(noise) {", New: "if !m.drawable(noise) && false {",
+			Why: "a fit spends its budget and fails"},
+		{Name: "accountant/prices are remembered without their delta", In: "accountant",
+			Tests: at("accountant", "TestRememberedPrices"),
+			Old:   "delta, r, lower, termsKey(terms))", New: "0.0, r, lower, termsKey(terms))",
+			Why: "a plan costs what another one did"},
 	}
 }

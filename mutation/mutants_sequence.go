@@ -31,7 +31,7 @@ func sequenceMutants() []mutant {
 		{Name: "sequence/the second system's state is lost", In: in, Tests: at(in, "StopsBetween"),
 			Old: "states[i] = f\n", New: "states[1], states[i] = nil, f\n",
 			Why: "a run that goes on begins its second system again, with fewer steps left"},
-		{Name: "synth/followers run by themselves", In: "internal/network", Tests: paid,
+		{Name: "internal/network/followers run by themselves", In: "internal/network", Tests: paid,
 			Old: "if follows && !r.Follows() {", New: "if false {",
 			Why: "a plan without the records that it starts from spends its budget"},
 		{Name: "synth/shares of a part are kept under another name", In: "synth",

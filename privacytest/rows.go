@@ -1,8 +1,9 @@
 package privacytest
 
 import (
+	"encoding/binary"
+	"math"
 	"reflect"
-	"slices"
 	"strconv"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -75,19 +76,24 @@ func recordRows(d records.Data) []frozen {
 	rows := make([]frozen, d.Len())
 	for i := range rows {
 		d.Range(i, i+1, &b)
-		var row struct {
-			Values []float32
-			Items  []uint32
-			Labels []int32
-		}
-		// Copies: without what a buffer holds beyond them, and nil where there is nothing.
+		var text []byte // of all that the row holds, bit for bit
 		if b.Sparse != nil {
-			row.Items = slices.Clip(append([]uint32(nil), b.Sparse.Row(0)...))
+			text = append(text, "items"...)
+			for _, v := range b.Sparse.Row(0) {
+				text = binary.LittleEndian.AppendUint32(text, v)
+			}
 		} else if b.Rows > 0 {
-			row.Values = slices.Clip(append([]float32(nil), b.Dense.Row(0)...))
+			text = append(text, "values"...)
+			for _, v := range b.Dense.Row(0) {
+				text = binary.LittleEndian.AppendUint32(text, math.Float32bits(v))
+			}
 		}
-		row.Labels = slices.Clip(append([]int32(nil), b.Labels...))
-		rows[i] = freeze(row)
+		text = append(text, "labels"...)
+		for _, v := range b.Labels {
+			text = binary.LittleEndian.AppendUint32(text, uint32(v))
+		}
+		text = binary.LittleEndian.AppendUint32(text, uint32(len(b.Labels))) // where they begin
+		rows[i] = frozen{typ: reflect.TypeFor[records.Data](), leaf: string(text)}
 	}
 	return rows
 }

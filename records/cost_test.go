@@ -14,7 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-var everyText = flag.Bool("every-text", false, "cost: every pair, and texts of two characters")
+var everyText = flag.Bool("every-text", false, "every pair of a reader and a hostile input, texts "+
+	"of two characters, and a million decoded rows")
 
 // oneColumn are readers of tables with one column of a kind that texts are parsed for.
 func oneColumn(t testing.TB) map[string]func(data []byte, limits ...records.Limits) error {

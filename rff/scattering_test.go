@@ -20,13 +20,14 @@ func scattering(t *testing.T, c rff.Scattering, l rff.Layout) rff.Features {
 	return f
 }
 
-// TestScatteringOfAnythingHasItsNorm: whatever a record holds, its row has norm 1 or is zero, in the
-// float32 numbers written. The sensitivity of a sum of rows rests on it.
+// TestScatteringOfAnythingHasItsNorm: whatever a record holds, its row has norm 1 or is zero, in
+// the float32 numbers written. The sensitivity of a sum of rows rests on it.
 func TestScatteringOfAnythingHasItsNorm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	odd := []float32{0, 1, -1, 1e-20, 1e-40, 3e38, -3e38, float32(math.NaN()), float32(math.Inf(1)),
 		float32(math.Inf(-1))}
-	for _, c := range []rff.Scattering{{}, {Orientations: 1, Group: 1}, {Orientations: 3, Group: 100}} {
+	for _, c := range []rff.Scattering{{}, {Orientations: 1, Group: 1},
+		{Orientations: 3, Group: 100}} {
 		for _, l := range []rff.Layout{picture, {In: 35, Height: 5, Width: 7},
 			{In: 1, Height: 1, Width: 1}} {
 			f := scattering(t, c, l)

@@ -112,8 +112,8 @@ func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
 	}, opts...)
 }
 
-// Shards names the shards that the sums of FitPasses are made of, in order. Names are public. A plan
-// that tells records apart by their position needs them; others ignore them.
+// Shards names the shards of which the sums of FitPasses are made, in order. Names are public. A
+// plan that tells records apart by their position needs them; others ignore them.
 func Shards(names ...string) Option { return func(o *options) { o.shards = names } }
 
 // Shards are the names that the option of that name gave.

@@ -85,13 +85,23 @@ func densities(z float64) []float64 {
 
 // share adds n observations to the counts they may come from.
 func share(dst, prior, likelihood []float64, n float64) {
-	total := 0.0
-	for j, p := range prior {
-		total += p * likelihood[j]
+	dst, likelihood = dst[:len(prior)], likelihood[:len(prior)]
+	var sums [4]float64 // apart, so that an addition does not wait for the one before
+	whole := len(prior) &^ 3
+	for j := 0; j < whole; j += 4 {
+		p, l := prior[j:j+4:j+4], likelihood[j:j+4:j+4]
+		sums[0] += p[0] * l[0]
+		sums[1] += p[1] * l[1]
+		sums[2] += p[2] * l[2]
+		sums[3] += p[3] * l[3]
 	}
-	if total > 0 {
+	for j := whole; j < len(prior); j++ {
+		sums[0] += prior[j] * likelihood[j]
+	}
+	total := sums[0] + sums[1] + (sums[2] + sums[3])
+	if scale := n / total; total > 0 && !math.IsInf(scale, 1) {
 		for j, p := range prior {
-			dst[j] += n * p * likelihood[j] / total
+			dst[j] += scale * p * likelihood[j]
 		}
 	}
 }

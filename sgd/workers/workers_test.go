@@ -436,7 +436,8 @@ func TestMessagesHaveOneLength(t *testing.T) {
 		nominal float64
 		records []int
 		want    int // lengths of tasks
-	}{{1, 0, []int{0, 1, 120, 2000}, 1}, {3, 36, []int{0, 1, 120}, 1}, {3, 12, []int{110, 120, 130}, 1},
+	}{{1, 0, []int{0, 1, 120, 2000}, 1},
+		{3, 36, []int{0, 1, 120}, 1}, {3, 12, []int{110, 120, 130}, 1},
 		{1, 36, []int{120, 1000}, 2}} {
 		tasks, results := map[int]bool{}, map[int]bool{}
 		for _, n := range c.records {

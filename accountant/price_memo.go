@@ -1,0 +1,66 @@
+package accountant
+
+import (
+	"fmt"
+	"sync"
+)
+
+// priceMemo remembers what compositions cost. A plan is priced when it is made, when it is reserved
+// and when its guarantee is asked for, and a service makes the same plan again and again. A price
+// is a function of its question alone, so what is remembered is what would be computed.
+type priceMemo struct {
+	mu            sync.Mutex
+	recent, older map[string]priced
+}
+
+var prices priceMemo
+
+// Two generations of answers are kept, and short questions only: less than 2 MB together.
+const (
+	memoAnswers = 512
+	memoKey     = 1 << 10
+)
+
+// priceKey tells apart all that priceWith goes by; false where the question is too long to keep.
+func priceKey(terms []term, delta float64, r Relation, lower bool) (string, bool) {
+	if len(terms) > 64 {
+		return "", false
+	}
+	key := fmt.Sprintf("%b %d %t %s", delta, r, lower, termsKey(terms))
+	return key, len(key) <= memoKey
+}
+
+func (m *priceMemo) find(key string) (priced, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, ok := m.recent[key]
+	if !ok {
+		if p, ok = m.older[key]; ok {
+			m.keepLocked(key, p)
+		}
+	}
+	return p, ok
+}
+
+func (m *priceMemo) keep(key string, p priced) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.keepLocked(key, p)
+}
+
+func (m *priceMemo) keepLocked(key string, p priced) {
+	if len(m.recent) >= memoAnswers {
+		m.older, m.recent = m.recent, nil
+	}
+	if m.recent == nil {
+		m.recent = map[string]priced{}
+	}
+	m.recent[key] = p
+}
+
+// forget makes the next question cost what a first one costs.
+func (m *priceMemo) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.recent, m.older = nil, nil
+}

@@ -1,0 +1,71 @@
+package accountant
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestRememberedPricesAreThoseOfTheQuestion asks for many prices twice, in another order with every
+// part of the question changed alone: what is remembered is what is computed afresh.
+func TestRememberedPricesAreThoseOfTheQuestion(t *testing.T) {
+	type question struct {
+		steps int
+		sigma float64
+		delta float64
+		r     Relation
+		lower bool
+	}
+	ask := func(q question) string {
+		alts := must[[][]term](t)(reduce(poissonSteps(0.01, q.sigma, q.steps), q.r))
+		return fmt.Sprintf("%+v", must[priced](t)(priceAll(alts, q.delta, q.r, q.lower)))
+	}
+	first := question{100, 1.1, 1e-5, AddOrRemoveOne, false}
+	list := []question{first}
+	for _, change := range []func(*question){
+		func(q *question) { q.steps++ }, func(q *question) { q.sigma *= 1 + 1e-15 },
+		func(q *question) { q.delta = 1.001e-5 }, func(q *question) { q.r = ReplaceOne },
+		func(q *question) { q.lower = true }, func(q *question) { q.steps, q.lower = 7, true }} {
+		q := first
+		change(&q)
+		list = append(list, q)
+	}
+	fresh := map[question]string{}
+	for _, q := range list {
+		prices.forget()
+		fresh[q] = ask(q)
+	}
+	prices.forget()
+	for range 2 {
+		for _, q := range list {
+			if got := ask(q); got != fresh[q] {
+				t.Errorf("%+v costs %s after other questions, %s at first", q, got, fresh[q])
+			}
+		}
+	}
+	for _, i := range []int{1, 3, 4, 5} { // σ may change less than is seen
+		if fresh[first] == fresh[list[i]] {
+			t.Errorf("%+v costs as much as %+v", list[i], first)
+		}
+	}
+}
+
+// TestFewPricesAreRemembered: a search over millions of plans needs no memory for them.
+func TestFewPricesAreRemembered(t *testing.T) {
+	var m priceMemo
+	for i := range 10 * memoAnswers {
+		m.keep(fmt.Sprint(i), priced{})
+		if _, ok := m.find("0"); !ok {
+			t.Fatalf("what is asked again and again is forgotten after %d answers", i)
+		}
+	}
+	if n := len(m.recent) + len(m.older); n > 2*memoAnswers {
+		t.Errorf("%d answers are kept", n)
+	}
+	long := make([]term, 65)
+	for i := range long {
+		long[i] = term{gaussianAtom{1}, 1}
+	}
+	if _, short := priceKey(long, 1e-5, AddOrRemoveOne, true); short {
+		t.Error("a question of 65 terms is kept")
+	}
+}

@@ -1,0 +1,54 @@
+package baselines_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/baselines"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestSetPlansThatCannotBeDrawnAreRefused: a plan for sets, of records or of persons, is refused or
+// can be fitted, whatever the budget: a fit that fails at its first draw has spent it.
+func TestSetPlansThatCannotBeDrawnAreRefused(t *testing.T) {
+	rows, err := records.FromItems(records.Sets(6, 3), [][]uint32{{1}, {2, 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	persons, err := records.GroupBy(rows, []string{"a", "a"}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused, fitted := 0, 0
+	for _, epsilon := range []float64{1e-12, 3e-8, 1e-7, 1e-6, 1, 1e7, 3e8, 1e9, 1e18} {
+		for _, data := range []records.Data{rows, persons} {
+			b := accountant.Budget{Epsilon: epsilon, Delta: 1e-12}
+			c := baselines.Common{Schema: data.Schema(), Budget: b}
+			for name, plan := range map[string]func() (*baselines.Plan, error){
+				"mwem": baselines.MWEM{Common: c, Rounds: 2, Queries: 9}.Plan,
+				"tree": baselines.Tree{Common: c}.Plan, "independent": baselines.Independent{Common: c}.Plan} {
+				p, err := plan()
+				if err != nil {
+					var bad *param.Error
+					if !errors.Is(err, accountant.ErrBudgetExceeded) &&
+						!(errors.As(err, &bad) && strings.HasSuffix(bad.Path, ".Budget")) {
+						t.Errorf("%s, ε = %v: %v", name, epsilon, err)
+					}
+					refused++
+					continue
+				}
+				if _, err := p.Fit(context.Background(), data); err != nil {
+					t.Errorf("%s of %d records, ε = %v: planned, then %v", name, data.Len(), epsilon, err)
+				}
+				fitted++
+			}
+		}
+	}
+	if refused < 6 || fitted < 20 {
+		t.Errorf("%d refused and %d fitted", refused, fitted)
+	}
+}

@@ -1,0 +1,84 @@
+package tabular
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/evaluate/internal/notprivate"
+)
+
+// String prints the scores, marked as not private.
+func (q Quality) String() string {
+	return fmt.Sprintf("%sscore %.4f: column shapes %.4f, column pair trends %.4f, all pairs %.4f "+
+		"(%s)", notprivate.Mark, q.Score, q.ColumnShapes, q.ColumnPairTrends, q.AllPairs,
+		notprivate.Caveat)
+}
+
+// MarshalJSON writes the result with its caveat; a score that is none is null.
+func (q Quality) MarshalJSON() ([]byte, error) {
+	type shape struct {
+		Column, Metric string
+		Score          *float64
+	}
+	type pair struct {
+		Columns                             [2]string
+		Metric                              string
+		Score, Real, Synthetic, Association *float64
+		Related                             bool
+	}
+	var plain struct {
+		Shapes                                          []shape
+		Pairs                                           []pair
+		ColumnShapes, ColumnPairTrends, AllPairs, Score *float64
+	}
+	for _, s := range q.Shapes {
+		plain.Shapes = append(plain.Shapes, shape{s.Column, s.Metric, known(s.Score)})
+	}
+	for _, p := range q.Pairs {
+		plain.Pairs = append(plain.Pairs, pair{p.Columns, p.Metric, known(p.Score), known(p.Real),
+			known(p.Synthetic), known(p.Association), p.Related})
+	}
+	plain.ColumnShapes, plain.ColumnPairTrends = known(q.ColumnShapes), known(q.ColumnPairTrends)
+	plain.AllPairs, plain.Score = known(q.AllPairs), known(q.Score)
+	return notprivate.JSON("quality of a table", plain)
+}
+
+// known is nil for what is no number.
+func known(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// String prints the score, marked as not private.
+func (s Shape) String() string {
+	return fmt.Sprintf("%s%s of %s: %.4f (%s)", notprivate.Mark, s.Metric, s.Column, s.Score,
+		notprivate.Caveat)
+}
+
+// String prints the score, marked as not private.
+func (p Pair) String() string {
+	return fmt.Sprintf("%s%s of %s and %s: %.4f (%s)", notprivate.Mark, p.Metric, p.Columns[0],
+		p.Columns[1], p.Score, notprivate.Caveat)
+}
+
+// String prints the parts of the records; a histogram of synthetic records cannot be told from one
+// of real records, so that it is marked as not private too.
+func (h Histogram) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s, parts of the records (not private if these are real):", notprivate.Mark,
+		h.Column)
+	for _, s := range h.Shares {
+		if h.Number {
+			fmt.Fprintf(&b, " %.4g to %.4g: %.4f", s.From, s.To, s.Part)
+		} else {
+			fmt.Fprintf(&b, " %s: %.4f", s.Level, s.Part)
+		}
+	}
+	if h.HasMissing {
+		fmt.Fprintf(&b, " missing: %.4f", h.Missing)
+	}
+	return b.String()
+}
