@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -193,22 +192,15 @@ func (g Guarantee) String() string {
 	return b.String()
 }
 
-// partNumber matches the number of a part in a purpose written by collect.
-var partNumber = regexp.MustCompile(`^(.*, part )(\d+)( of \d+: .*)$`)
-
 // alikeParts returns the number of leading entries that differ only in being consecutive parts.
 func alikeParts(entries []GuaranteeEntry) int {
-	first := partNumber.FindStringSubmatch(entries[0].Purpose)
-	if first == nil {
-		return 1
-	}
-	number, err := strconv.Atoi(first[2])
-	if err != nil {
+	first, ok := partNameOf(entries[0].Purpose)
+	if !ok {
 		return 1
 	}
 	for n := 1; n < len(entries); n++ {
 		next := entries[n]
-		if next.Purpose != first[1]+strconv.Itoa(number+n)+first[3] {
+		if next.Purpose != first.before+strconv.Itoa(first.number+n)+first.after {
 			return n
 		}
 		next.Purpose = entries[0].Purpose
@@ -232,10 +224,9 @@ func oneLine(text string) string {
 func (e GuaranteeEntry) lines(alike int) string {
 	var b strings.Builder
 	mark, taken := "", "taken"
-	if m := partNumber.FindStringSubmatch(e.Purpose); alike > 1 && m != nil {
-		first, _ := strconv.Atoi(m[2]) // digits, as alikeParts has read them
-		e.Purpose = fmt.Sprintf("%ss %d to %d%s", strings.TrimSuffix(m[1], " "), first, first+alike-1,
-			m[3])
+	if p, ok := partNameOf(e.Purpose); alike > 1 && ok {
+		e.Purpose = fmt.Sprintf("%ss %d to %d%s", strings.TrimSuffix(p.before, " "), p.number,
+			p.number+alike-1, p.after)
 		taken = "in each part, taken"
 	}
 	if e.Late {

@@ -1,0 +1,45 @@
+package accountant
+
+import (
+	"strconv"
+	"strings"
+)
+
+// partName is a purpose that collect wrote: "training, part 3 of 10: steps" is before, 3 and after.
+type partName struct {
+	before string // to the number
+	number int
+	after  string
+}
+
+const partMark = ", part "
+
+// partNameOf reads the number of a part. ok is false for every other purpose, and for a number that
+// no int holds.
+func partNameOf(purpose string) (p partName, ok bool) {
+	for at := strings.LastIndex(purpose, partMark); at >= 0; {
+		end := at + len(partMark)
+		if number, after, found := numbered(purpose[end:]); found {
+			n, err := strconv.Atoi(number)
+			return partName{purpose[:end], n, after}, err == nil
+		}
+		at = strings.LastIndex(purpose[:at], partMark)
+	}
+	return partName{}, false
+}
+
+// numbered cuts "3 of 10: steps" behind its first number.
+func numbered(text string) (number, after string, ok bool) {
+	number, after = leadingDigits(text)
+	of, found := strings.CutPrefix(after, " of ")
+	parts, tail := leadingDigits(of)
+	return number, after, found && number != "" && parts != "" && strings.HasPrefix(tail, ": ")
+}
+
+func leadingDigits(s string) (digits, rest string) {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return s[:n], s[n:]
+}
