@@ -55,8 +55,8 @@ func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 
 // Mix is [Fit] of a plan of mix with Poisson samples. The first pass counts the records, and adds
 // up the mean records if the plan releases these. Every later pass makes the sums of as many
-// mixtures as fit into 64 MiB. A record's position decides which of them it is in, under a key that
-// is drawn for the pass and travels sealed.
+// mixtures as fit into 64 MiB. A record's position decides which of them it is in, under a key
+// that is drawn for the pass and travels sealed.
 //
 // Guarantee: that of [Fit]. Errors: those of [Fit]; *param.Error for a shard whose number of
 // records changes between passes, before noise of the later pass is drawn.
