@@ -477,7 +477,7 @@ func (f *tableFit) restore(from *synth.File) error {
 	if err != nil {
 		return err
 	}
-	if f.level = h.Level; h.Level < 1 || h.Level > 1<<40 {
+	if f.level = h.Level; h.Level < 1 || h.Level > 1<<28 {
 		return malformed("a measurement of no units")
 	}
 	for len(numbers) > 0 {
