@@ -18,9 +18,9 @@
 //
 // # No record twice
 //
-// A shard's sums carry its name, so that retries, speculative execution, repeated reads and repeated
-// deliveries change nothing, even on a runner that does not promise exactly one of each. Rows of a
-// PCollection are first grouped into parts, in which an ID counts once.
+// A shard's sums carry its name, so that retries, speculative execution, repeated reads and
+// repeated deliveries change nothing, even on a runner that does not promise exactly one of each.
+// Rows of a PCollection are first grouped into parts, in which an ID counts once.
 //
 // # Who sees what
 //

@@ -53,20 +53,20 @@ func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 	return Fit(ctx, j, p, ledger, opts...)
 }
 
-// Mix is [Fit] of a plan of mix with Poisson samples. The first pass counts the records, and adds up
-// the mean records if the plan releases these. Every later pass makes the sums of as many mixtures
-// as fit into 64 MiB. A record's position decides which of them it is in, under a key that is drawn
-// for the pass and travels sealed.
+// Mix is [Fit] of a plan of mix with Poisson samples. The first pass counts the records, and adds
+// up the mean records if the plan releases these. Every later pass makes the sums of as many
+// mixtures as fit into 64 MiB. A record's position decides which of them it is in, under a key
+// that is drawn for the pass and travels sealed.
 //
-// Guarantee: that of [Fit]. Errors: those of [Fit]; *param.Error for a shard whose number of records
-// changes between passes, before noise of the later pass is drawn.
+// Guarantee: that of [Fit]. Errors: those of [Fit]; *param.Error for a shard whose number of
+// records changes between passes, before noise of the later pass is drawn.
 func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *accountant.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return Fit(ctx, j, p, ledger, opts...)
 }
 
-// Embed releases the embedding of a plan of merf and trains nothing. With the kernel rff.Pairs, it is
-// the noisy marginals of a table's columns or of their pairs.
+// Embed releases the embedding of a plan of merf and trains nothing. With the kernel rff.Pairs, it
+// is the noisy marginals of a table's columns or of their pairs.
 //
 // Guarantee and Errors: those of [Fit].
 func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,

@@ -37,8 +37,8 @@ type rowRange struct {
 }
 
 // Sample draws synthetic rows of a table in parallel, each shard to a Parquet file of its own
-// (part-00000-of-00017.parquet), and returns the files' names. Sampling is post-processing and costs
-// no privacy.
+// (part-00000-of-00017.parquet), and returns the files' names. Sampling is post-processing and
+// costs no privacy.
 //
 // Errors: *param.Error for invalid numbers and for a generator of records other than tables; those
 // of the generator's Save and of the runner.

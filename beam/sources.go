@@ -20,7 +20,8 @@ type Shard struct {
 
 // A Source opens a shard. It yields the same records in the same order each time, on any machine. A
 // record is in one shard only. If the ledger protects users, all records of a user must be in one
-// shard, and the pieces that the source yields must say so by records.WithUnit and records.WithPart.
+// shard, and the pieces that the source yields must say so by records.WithUnit and
+// records.WithPart.
 //
 // Its errors end the pipeline and are returned to the caller, so that they should not describe
 // records.

@@ -125,8 +125,9 @@ func (f *mergeFn) ProcessElement(_ context.Context, _ int, sealed func(*[]byte) 
 	return f.step.emit(all, "", emit)
 }
 
-// Sum adds up every shard of shards, a PCollection of [Shard]. The PCollection pass holds one []byte,
-// the pass in JSON. Sum returns a PCollection of sealed sums, each with the number of its group.
+// Sum adds up every shard of shards, a PCollection of [Shard]. The PCollection pass holds one
+// []byte, the pass in JSON. Sum returns a PCollection of sealed sums, each with the number of its
+// group.
 func Sum(s sdk.Scope, set Settings, pass, shards sdk.PCollection) sdk.PCollection {
 	s = s.Scope("privgen.Sum")
 	return sdk.ParDo(s, &sumFn{Settings: set}, shards, sdk.SideInput{Input: pass})

@@ -116,8 +116,8 @@ func (x *inclusions) made() (*Inclusions, error) {
 }
 
 // Each calls f with every inclusion of the rows [lo,hi): a row and the number of a grant, counted
-// from 0 in the order of PlanInclusions. Their order is fixed, and otherwise unspecified. Each is not
-// safe for concurrent use.
+// from 0 in the order of PlanInclusions. Their order is fixed, and otherwise unspecified. Each is
+// not safe for concurrent use.
 func (x *Inclusions) Each(lo, hi int, f func(row, grant int)) {
 	lo, hi = max(lo, 0), min(hi, x.n)
 	if x.rows != nil {

@@ -301,7 +301,7 @@ func TestSamplesOfImagesAreAPicture(t *testing.T) {
 // TestEverySystemWritesItsImages: samples of each system that makes images are written as npz, with
 // the labels that the generator draws, and as a picture. DPGM models no labels and writes none.
 func TestEverySystemWritesItsImages(t *testing.T) {
-	s := fitted(t)
+	s := withShortPlan(t)
 	schema := records.Image(4, 4).WithLabels("a", "b")
 	flat, labels := make([]float32, 16*40), make([]int32, 40)
 	for i := range labels {

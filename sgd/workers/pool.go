@@ -155,8 +155,8 @@ func (s *step) failed(err error) {
 	}
 }
 
-// A Refusal is a worker's answer to a task that it cannot carry out, for example because the trainer
-// has another configuration. The step ends, since other workers would answer the same.
+// A Refusal is a worker's answer to a task that it cannot carry out, for example because the
+// trainer has another configuration. The step ends, since other workers would answer the same.
 type Refusal struct{ Reason string }
 
 // Error says why.

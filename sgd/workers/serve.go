@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Serve carries out the tasks that a [Pool] sends until the connection ends. If the worker refuses a
-// task, the answer is the reason.
+// Serve carries out the tasks that a [Pool] sends until the connection ends. If the worker refuses
+// a task, the answer is the reason.
 //
 // Errors: those of reading and writing, other than the end of the connection; the context's.
 func Serve(ctx context.Context, conn io.ReadWriter, w *sgd.Worker) error {

@@ -12,7 +12,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -40,6 +39,10 @@ func run(ctx context.Context, args []string) error {
 	f.Var(&clips, "clips", "clip norms, a list")
 	orientations := f.Int("orientations", 8, "of wavelets")
 	group := f.Int("group", 3, "channels normalised together")
+	share := f.Float64("share", 1,
+		"part of ε for the classifier; below 1, MERF spends the rest, and its samples are chosen by it")
+	features := f.Int("features", 2000, "of MERF")
+	generator := f.Int("generator-steps", 800, "of MERF")
 	seed := f.Uint64("seed", 1, "of drawn digits")
 	program.BudgetFlags(f, &budget, 1, 1e-5)
 	if err := f.Parse(args); err != nil {
@@ -51,7 +54,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	kernel := rff.Scattering{Orientations: *orientations, Group: *group}
-	start := time.Now()
+	pictures, start := [2]*records.Table{train, test}, time.Now()
 	if train, err = scattered(kernel, train); err != nil {
 		return err
 	}
@@ -60,15 +63,24 @@ func run(ctx context.Context, args []string) error {
 	}
 	fmt.Printf("%d features of %d images: %v\n", train.Schema().Dim(), train.Len()+test.Len(),
 		time.Since(start).Round(time.Second))
+	own := budget
+	own.Epsilon *= *share
 	for _, clip := range clips.or(0.1) {
-		for _, rate := range rates.or(4) {
+		for _, rate := range rates.or(400) {
 			cfg, err := sgd.Config{ClipNorm: clip, SamplingProbability: *q, Steps: *steps,
-				NominalBatch: *q * float64(*n), Optimizer: sgd.Momentum(rate, 0.9)}.Calibrate(budget)
+				NominalBatch: *q * float64(*n), Optimizer: sgd.Momentum(rate, 0.9)}.Calibrate(own)
 			if err != nil {
 				return err
 			}
-			if err := learn(ctx, cfg, budget, train, test); err != nil {
+			net, err := learn(ctx, cfg, own, train, test)
+			if err != nil {
 				return err
+			}
+			r := rejection{kernel, budget, cfg, net, *n, *features, *generator, pictures[0], pictures[1]}
+			if *share < 1 {
+				if err := r.run(ctx); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -96,39 +108,30 @@ func scattered(kernel rff.Scattering, t *records.Table) (*records.Table, error) 
 
 // learn trains and tests one classifier, on a ledger of its own.
 func learn(ctx context.Context, cfg sgd.Config, budget accountant.Budget,
-	train, test *records.Table) error {
+	train, test *records.Table) (*models.Classifier, error) {
 	s := train.Schema()
 	net, err := models.MLP{}.Classifier(device.CPU(), s.Dim(), s.Classes(), 1)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	start, ledger := time.Now(), accountant.NewLedger(budget)
 	trainer, err := sgd.New(cfg, net, ledger)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, err := range trainer.Steps(ctx, train) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	took := time.Since(start)
-	right, labels := 0, test.Labels()
-	var batch device.Batch
-	scores := device.HostMatrix(1024, s.Classes(), make([]float32, 1024*s.Classes()))
-	for lo := 0; lo < test.Len(); lo += 1024 {
-		hi := min(lo+1024, test.Len())
-		test.Range(lo, hi, &batch)
-		net.Predict(batch, scores.RowRange(0, hi-lo))
-		for i := range hi - lo {
-			row := scores.Row(i)
-			if slices.Index(row, slices.Max(row)) == int(labels[lo+i]) {
-				right++
-			}
+	took, right := time.Since(start), 0
+	for i, c := range classes(net, test) {
+		if c == test.Labels()[i] {
+			right++
 		}
 	}
 	fmt.Printf("clip %g, %v, noise multiplier %.4g: accuracy %.4f at ε = %.4g, %v\n",
 		cfg.ClipNorm, cfg.Optimizer, cfg.NoiseMultiplier,
 		float64(right)/float64(test.Len()), ledger.Epsilon().Upper, took.Round(time.Second))
-	return nil
+	return net, nil
 }
