@@ -37,7 +37,7 @@ func (c DPGMChain) Nominal(records int) DPGMChain {
 }
 
 // Features sets the space the records are clustered in, for example rff.RBF, or rff.Strokes for
-// images. Without it, and without a nominal size, records are clustered as they are (standard
+// images. Without it, and without a nominal size, the records themselves are clustered (standard
 // private k-means).
 func (c DPGMChain) Features(k rff.FeatureKernel) DPGMChain {
 	c.config.Features = k

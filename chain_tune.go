@@ -10,8 +10,8 @@ import (
 )
 
 // Tune begins a search for the best of many runs of plans, at a price known beforehand (Papernot
-// and Steinke 2022; package tune says what is promised and why). The budget is that of the whole
-// search.
+// and Steinke 2022; package tune states the guarantee and its conditions). The budget is that of
+// the whole search.
 //
 //	plan, err := privgen.Tune(budget).
 //		Candidates(func(trial accountant.Budget) ([]privgen.Plan, error) { … }).

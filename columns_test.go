@@ -3,6 +3,7 @@ package privgen_test
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -60,7 +61,8 @@ func tables(t testing.TB, n int) map[string]*records.Frame {
 		records.Datetime("at", from, from.AddDate(1, 0, 0), time.Minute).
 			WithParts(records.WeekdayPart|records.HourPart),
 		records.Duration("idle", 0, 24*time.Hour, time.Second).Logarithmic().WithMissing(),
-		records.Integer("serial", 1<<60, 1<<60+1<<40), records.Numeric("load", 0, 1),
+		records.Integer("serial", math.MaxInt>>3, math.MaxInt>>3+math.MaxInt>>23),
+		records.Numeric("load", 0, 1),
 		records.Flag("alarm", "off", "on"))
 	readings = readings.WithConstraints(records.Within("load", 0, 0.5).Repaired())
 	return map[string]*records.Frame{

@@ -30,7 +30,7 @@ type (
 	Progress = synth.Progress
 	// DrawOption selects which synthetic records to draw.
 	DrawOption = synth.DrawOption
-	// Accepted says what constraints did to a draw.
+	// Accepted states how many generated records met the constraints of a draw.
 	Accepted = synth.Accepted
 	// Rejected is the error of a draw whose constraints let too few records through.
 	Rejected = synth.Rejected

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Recommendation is a plan made of defaults only, with the reason for its rank.
+// A Recommendation is a plan with default settings, and the reason for its rank.
 type Recommendation struct {
 	Plan   Plan
 	Reason string // one sentence

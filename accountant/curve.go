@@ -46,7 +46,9 @@ func curveAtomOf(v Curve) (atom, error) {
 			}
 		}
 	}
-	a := curveAtom{id: fmt.Sprintf("%+v", v), remove: pld.NewTable(v.Epsilons, v.Deltas)}
+	// The name is quoted: as it is, it could spell other atoms of a key.
+	id := fmt.Sprintf("%q %v %v %v", v.Name, v.Epsilons, v.Deltas, v.AddDeltas)
+	a := curveAtom{id: id, remove: pld.NewTable(v.Epsilons, v.Deltas)}
 	if len(v.AddDeltas) > 0 {
 		a.add = pld.NewTable(v.Epsilons, v.AddDeltas)
 	}

@@ -259,6 +259,12 @@ func decodeKind(kind string, data []byte, depth int) (Event, error) {
 	return decodeNested(kind, data, depth)
 }
 
+// eventKinds lists the kinds of events, for errors.
+const eventKinds = "gaussian, laplace, discrete_gaussian, discrete_laplace, randomized_response, " +
+	"exponential_mechanism, pure, approximate, zcdp, truncated_poisson, sampled_sum, same_batch, " +
+	"gaussian_mixture, curve, composed, one_of, disjoint, poisson_sampled, " +
+	"sampled_without_replacement, repeated, repeat_and_select"
+
 func decodeNested(kind string, data []byte, depth int) (Event, error) {
 	var raw struct {
 		Kind        string            `json:"kind"`
@@ -293,7 +299,7 @@ func decodeNested(kind string, data []byte, depth int) (Event, error) {
 		return Disjoint{parts, moving}, err
 	case "poisson_sampled", "sampled_without_replacement", "repeated", "repeat_and_select":
 	default:
-		return nil, param.New("accountant.Event.kind", kind, "a known kind of event")
+		return nil, param.New("accountant.Event.kind", kind, "one of "+eventKinds)
 	}
 	e, err := decodeEvent(raw.Event, depth)
 	if err != nil {

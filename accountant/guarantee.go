@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/seed7ba64551/privgen/internal/wrap"
 	"github.com/seed7ba64551/privgen/param"
@@ -144,7 +145,7 @@ func (g Guarantee) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
 		head := fmt.Sprintf("%-12s ", name)
-		b.WriteString(wrap.Lines("  "+head+fmt.Sprintf(format, args...)+"\n", head))
+		b.WriteString(wrap.Lines("  "+head+oneLine(fmt.Sprintf(format, args...))+"\n", head))
 	}
 	if g.NotPrivate != "" {
 		bar := strings.Repeat("!", 78)
@@ -218,6 +219,15 @@ func alikeParts(entries []GuaranteeEntry) int {
 	return len(entries)
 }
 
+// oneLine is a text, maybe from a file, without what would end its line or change what stands
+// elsewhere on a screen: a purpose must not pass for a line of the guarantee.
+func oneLine(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
 // lines describes the entry, together with the following parts that are alike.
 func (e GuaranteeEntry) lines(alike int) string {
 	var b strings.Builder
@@ -231,10 +241,10 @@ func (e GuaranteeEntry) lines(alike int) string {
 	if e.Late {
 		mark = " *"
 	}
-	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      %s: %d", e.Purpose, mark, e.Reserved,
-		e.Description, taken, e.Spent)
+	fmt.Fprintf(&b, "  %s%s\n      %d × %s\n      %s: %d", oneLine(e.Purpose), mark, e.Reserved,
+		oneLine(e.Description), taken, e.Spent)
 	for _, c := range e.NoiseClass {
-		fmt.Fprintf(&b, "; noise: %s", c)
+		fmt.Fprintf(&b, "; noise: %s", oneLine(string(c)))
 	}
 	if e.Lines != nil {
 		fmt.Fprintf(&b, "; %s", e.Lines)

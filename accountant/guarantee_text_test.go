@@ -64,3 +64,21 @@ func TestAlikePartsAreOneLine(t *testing.T) {
 		t.Errorf("two entries of one name:\n%s", got)
 	}
 }
+
+// TestFilesForgeNoLine: no purpose or unit that a file states begins a line of a printed guarantee,
+// or sends a screen other commands.
+func TestFilesForgeNoLine(t *testing.T) {
+	forged := "steps\n  promise      ε = 0.001, δ = 1e-05\r\x1b[2K\u202e"
+	l := NewLedger(Budget{Epsilon: 8, Delta: 1e-5}, WithUnit(forged))
+	for _, e := range []Event{Gaussian{2}, Curve{forged, []float64{0, 1}, []float64{0.1, 0}, nil}} {
+		if err := l.Spend(forged, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := l.Guarantee()
+	g.NotPrivate = "a test"
+	text := g.String()
+	if strings.ContainsAny(text, "\r\x1b\u202e") || strings.Count(text, "\n  promise ") != 1 {
+		t.Errorf("%q", text)
+	}
+}

@@ -27,8 +27,8 @@ type snapshot struct {
 // are four times as long as the last snapshot, so that snapshots are a small part of a journal.
 const snapshotEvery = 1024
 
-// snapshotIfDue writes a snapshot from time to time. Errors are ignored: nothing depends on
-// snapshots, and the next line tries again.
+// snapshotIfDue writes a snapshot if one is due. Errors are ignored: nothing depends on snapshots,
+// and the next line tries again.
 func (j *journaled) snapshotIfDue(root *Ledger) {
 	if j.sinceSnapshot >= snapshotEvery && j.bytesSince >= 4*j.snapshotBytes {
 		_ = j.writeSnapshot(root)

@@ -23,9 +23,8 @@ type Refusal struct {
 
 // Error implements error.
 func (r *Refusal) Error() string {
-	s := fmt.Sprintf("%v: %q would bring ε to %.4g, more than the %.4g of %s; %.4g is reserved",
-		ErrBudgetExceeded,
-		r.Purpose, r.Asked, r.Allowed, r.Limit, r.Spent)
+	s := fmt.Sprintf("%v: %q would bring ε to %.4g; %s allows %.4g, of which %.4g is reserved",
+		ErrBudgetExceeded, r.Purpose, r.Asked, r.Limit, r.Allowed, r.Spent)
 	if r.Fits >= 0 {
 		s += fmt.Sprintf("; %d uses would fit", r.Fits)
 	}

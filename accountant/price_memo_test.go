@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -67,5 +68,58 @@ func TestFewPricesAreRemembered(t *testing.T) {
 	}
 	if _, short := priceKey(long, 1e-5, AddOrRemoveOne, true); short {
 		t.Error("a question of 65 terms is kept")
+	}
+}
+
+// TestPartsWithForgedNames: of two parts, the second of which costs more and has the first one's
+// key if names stand in keys as they are, neither is left out.
+func TestPartsWithForgedNames(t *testing.T) {
+	curve := func(name string, d float64) Curve {
+		return Curve{name, []float64{0, 1, 2}, []float64{d, d / 2, 0}, nil}
+	}
+	strong, weak := curve("a", 0.5), curve("b", 0.001)
+	for _, format := range []string{"%+v", "%s %v %v %v"} {
+		text := fmt.Sprintf(format, strong)
+		if format != "%+v" {
+			text = fmt.Sprintf(format, strong.Name, strong.Epsilons, strong.Deltas, strong.AddDeltas)
+		}
+		name := strings.TrimPrefix(text, "{Name:") + ";1×curve b"
+		if format == "%+v" {
+			name = strings.TrimPrefix(text, "{Name:") + ";1×curve {Name:b"
+		}
+		forged := curve(name, 0.001)
+		both := Composed{[]Event{strong, weak}}
+		want := must[Bound](t)(Epsilon(both, 1e-5, AddOrRemoveOne))
+		prices.forget()
+		got := must[Bound](t)(Epsilon(Disjoint{Parts: []Event{forged, both}}, 1e-5, AddOrRemoveOne))
+		if got.Upper < want.Upper {
+			t.Errorf("two parts cost %v, the second of them %v", got, want)
+		}
+	}
+}
+
+// TestNamesForgeNoPrice: a curve whose name spells two other curves, as they stand in a key, is not
+// taken for them.
+func TestNamesForgeNoPrice(t *testing.T) {
+	weak := Curve{"b", []float64{0, 1}, []float64{0.01, 0}, nil}
+	strong := Curve{"a", []float64{0, 1, 2}, []float64{0.5, 0.4, 0}, nil}
+	key := func(e Event) string {
+		return termsKey(must[[][]term](t)(reduce(e, AddOrRemoveOne))[0])
+	}
+	both := key(Composed{[]Event{strong, weak}})
+	_, rest, _ := strings.Cut(key(Curve{"", weak.Epsilons, weak.Deltas, nil}), "curve ")
+	for _, end := range []string{rest, key(weak)} {
+		for cut := range len(end) {
+			// all that comes before the end of the last curve, as a name
+			name, ok := strings.CutSuffix(both, end[cut:])
+			if !ok {
+				continue
+			}
+			for from := range len(name) {
+				if key(Curve{name[from:], weak.Epsilons, weak.Deltas, nil}) == both {
+					t.Fatalf("a curve named %q costs what two do", name[from:])
+				}
+			}
+		}
 	}
 }

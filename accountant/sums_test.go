@@ -55,8 +55,8 @@ func TestDeltaOfMixedSums(t *testing.T) {
 	}
 }
 
-// TestDirectionsWithoutAWindow: where the sum of one direction hardly reaches ε, or not at all, the
-// answer is the other's.
+// TestDirectionsWithoutAWindow: if the sum of one direction hardly reaches ε, or not at all, the
+// answer is that of the other direction.
 func TestDirectionsWithoutAWindow(t *testing.T) {
 	for _, c := range []struct {
 		e   Event

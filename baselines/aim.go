@@ -20,8 +20,8 @@ import (
 // columns. Each round chooses a table by the exponential mechanism: by the sum of its cells'
 // distances from the model, less what the noise of its measurement would add. The table is measured
 // with Gaussian noise and the model fitted to everything measured so far. Where a measurement has
-// changed the model by less than its noise, further ones use four times the budget; the last
-// round uses what is left.
+// changed the model by less than its noise, further ones use four times the budget; the last round
+// uses the rest.
 //
 // Guarantee: one Gaussian release of all columns' counts; Rounds exponential mechanisms of the same
 // ε, each among tables whose distance from public numbers changes by at most 1 with a record that
@@ -406,7 +406,7 @@ func (f *tableFit) parts() []int {
 	return part
 }
 
-// measure is the mean of so many releases of a table's counts.
+// measure returns the mean of n releases of a table's counts.
 func (f *tableFit) measure(c candidate, units int) ([]float64, error) {
 	mean, out := make([]float64, c.cells), make([]float64, c.cells)
 	std := f.unitStd(f.noise)
@@ -477,7 +477,7 @@ func (f *tableFit) restore(from *synth.File) error {
 	if err != nil {
 		return err
 	}
-	if f.level = h.Level; h.Level < 1 || h.Level > 1<<40 {
+	if f.level = h.Level; h.Level < 1 || h.Level > 1<<28 {
 		return malformed("a measurement of no units")
 	}
 	for len(numbers) > 0 {

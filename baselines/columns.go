@@ -24,7 +24,7 @@ type attribute struct {
 }
 
 const (
-	fineCells  = 126 // of a number, beside its two bounds
+	fineCells  = 126 // of a number, in addition to its two bounds
 	mostValues = 128 // of a whole number with a code for each
 )
 

@@ -14,7 +14,7 @@ import (
 )
 
 // eachCut yields every record cut to limit items, ascending and without repetition, whatever
-// foreign data hold, and what it counts: 1, or a row's share of a person. See records.RowsOf.
+// user-defined data hold, and its weight: 1, or a row's share of a person. See records.RowsOf.
 func eachCut(ctx context.Context, data records.Data, limit int,
 	each func(items []uint32, share float64)) error {
 	data, shares := records.RowsOf(data)

@@ -167,7 +167,7 @@ func readDomain(h modelHeader, v []float64) (sampler, error) {
 	m := mwem{MWEM{Common: Common{Schema: h.Schema, MaxItems: h.MaxItems, Seed: h.Seed},
 		Domain: h.Domain}}
 	if h.MaxItems < 1 || h.MaxItems > h.Schema.MaxItems() || h.Domain < 1 || h.Domain > mostDomain {
-		return nil, malformed("a domain that no plan has")
+		return nil, malformed("a domain that a plan cannot have")
 	}
 	size := setsUpTo(h.Schema.Dim(), h.MaxItems)
 	if size > listedDomain {

@@ -74,7 +74,7 @@ func (w workload) satisfied(items []uint32, f func(query int)) {
 	}
 }
 
-// weights are a distribution over the domain: public, as everything it is made of.
+// weights is a distribution over the domain. It is public, since all its inputs are.
 type weights struct {
 	domain  [][]uint32
 	n       float64

@@ -83,7 +83,7 @@ func (c Tables) validate(name string) *param.Checker {
 	return &k
 }
 
-// chosen decides what is left open.
+// chosen chooses the settings that were left open.
 //
 // Bins follow from the signal s, see package defaults: a table of b² cells that gets 1/k of the
 // budget has noise of norm b·√k/s; (s/30)^½ cells keep it small for the twenty or so tables that a
@@ -248,8 +248,9 @@ func newTablePlan(m tableMethod) (*Plan, error) {
 	return &Plan{p}, nil
 }
 
-// drawable refuses noise that cannot be drawn on the grids of the counts: a fit would fail after
-// its budget is spent. A checkpoint's shares of a release have up to three times its noise.
+// drawable returns an error for noise that cannot be drawn on the grids of the counts: a fit would
+// fail after its budget is spent. A checkpoint's shares of a release have up to three times its
+// noise.
 func (m tableMethod) drawable(noise float64) error {
 	const inShares, whole = 1 << 43, 1<<45 - 1<<20 // steps of a grid; a release takes 1 to 2^45
 	others, class := m.columnStd(m.columnNoise(noise))

@@ -22,7 +22,7 @@ type histogram struct {
 	cells  func(codes [][]uint16, shares []int64, counts []int64)
 }
 
-// batchRows are read at a time; after so many batches counts move to the sums.
+// batchRows rows are read at a time; after flushBatches batches the counts move to the sums.
 const (
 	batchRows    = 4096
 	flushBatches = 128
@@ -187,7 +187,7 @@ func (l *candidateList) add(group ...int) {
 	l.total += int(cells)
 }
 
-// fits reports whether all groups of so many of the first n attributes have room.
+// fits reports whether there is room for all groups of size k of the first n attributes.
 func (l *candidateList) fits(size, n int) bool {
 	total := float64(l.total)
 	eachGroup(n, size, func(group []int) {
@@ -198,7 +198,7 @@ func (l *candidateList) fits(size, n int) bool {
 	return total <= mostCandidateCells
 }
 
-// eachGroup visits the groups of so many of n attributes, ascending.
+// eachGroup visits the groups of size k of n attributes, in ascending order.
 func eachGroup(n, size int, visit func([]int)) {
 	group := make([]int, size)
 	var fill func(k, from int)
@@ -284,7 +284,7 @@ func countCells(d graphical.Domain, attributes []int, codes [][]uint16, shares, 
 	}
 }
 
-// expectedNoise is the mean sum of the absolute values of so many normal numbers.
+// expectedNoise returns the expected sum of the absolute values of n normal numbers.
 func expectedNoise(cells int, std float64) float64 {
 	return math.Sqrt(2/math.Pi) * std * float64(cells)
 }

@@ -163,7 +163,7 @@ func readParts(f *synth.File, groups []grouping) error {
 		held := make([]bool, g.size)
 		for code, p := range g.part {
 			if !(p >= 0 && p <= 2) {
-				return malformed("a part that is none")
+				return malformed("an unknown part")
 			}
 			held[g.group[code]] = true
 		}
@@ -212,7 +212,7 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.F
 		theta = theta[int(cells):]
 	}
 	if len(theta) > 0 || !(graphical.Cells(d, list) <= mostCells) {
-		return nil, malformed("factors that no plan has")
+		return nil, malformed("factors that a plan cannot have")
 	}
 	return factors, nil
 }

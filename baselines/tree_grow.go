@@ -17,7 +17,7 @@ type branch struct {
 // branches are in an order in which parents come first.
 type branches []branch
 
-// grow joins the chosen items by Prim's algorithm, and adds the others as they are.
+// grow joins the chosen items by Prim's algorithm, and adds the others unconnected.
 func grow(perItem []float64, n float64, chosen []uint32, perPair []float64, std float64) branches {
 	b := builder{perItem, n, chosen, perPair, std}
 	out := b.span()

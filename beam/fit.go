@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// reader makes the passes of a work on the job.
+// reader returns a function that runs a pass of the work as a pipeline.
 func reader[P any](j Job, w Work, s records.Schema) func(context.Context, P) (*partial.Partial,
 	error) {
 	return func(ctx context.Context, pass P) (*partial.Partial, error) {
@@ -24,13 +24,13 @@ func reader[P any](j Job, w Work, s records.Schema) func(context.Context, P) (*p
 	}
 }
 
-// Fit carries a plan out: every pass over the records is a pipeline, and what follows a release,
-// such as training a generator, runs in this process.
+// Fit runs a plan. Every pass over the records is a pipeline; what follows a release, such as
+// training a generator, runs in this process.
 //
 // Guarantee: that of the plan for the records of all shards: see synth.FitPasses. The ledger, which
 // may be that of a store, has the same lines as for the same records in memory.
-// Errors: those of the plan's FitOn; *param.Error for a job that makes no sense, before anything is
-// reserved; the runner's, where what was reserved stays so.
+// Errors: those of the plan's FitOn; *param.Error for an invalid job, before anything is reserved;
+// those of the runner, after which the reservation remains.
 func Fit(ctx context.Context, j Job, p synth.PassPlan, ledger *accountant.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	if p == nil {
@@ -53,21 +53,20 @@ func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 	return Fit(ctx, j, p, ledger, opts...)
 }
 
-// Mix is [Fit] of a plan of mix whose samples are Poisson's. Records are counted in a first pass,
-// together with the mean records where the plan has these; every later pass makes the sums of as
-// many mixtures as 64 MiB hold. Which records a mixture holds is decided by their positions, under
-// a key that travels sealed and is drawn for each pass.
+// Mix is [Fit] of a plan of mix with Poisson samples. The first pass counts the records, and adds
+// up the mean records if the plan releases these. Every later pass makes the sums of as many
+// mixtures as fit into 64 MiB. A record's position decides which of them it is in, under a key
+// that is drawn for the pass and travels sealed.
 //
-// A source must yield the same records in the same order in every pass.
-//
-// Guarantee and Errors: those of [Fit]; *param.Error for a shard whose number of records changes.
+// Guarantee: that of [Fit]. Errors: those of [Fit]; *param.Error for a shard whose number of
+// records changes between passes, before noise of the later pass is drawn.
 func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *accountant.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return Fit(ctx, j, p, ledger, opts...)
 }
 
-// Embed releases the embedding of a plan of merf and trains nothing. With a kernel of rff.Pairs it
-// is the noisy marginals of a table, of columns or of their pairs.
+// Embed releases the embedding of a plan of merf and trains nothing. With the kernel rff.Pairs, it
+// is the noisy marginals of a table's columns or of their pairs.
 //
 // Guarantee and Errors: those of [Fit].
 func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
@@ -82,9 +81,11 @@ func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *accountant.Ledger,
 	return p.EmbedPasses(ctx, ledger, reader[synth.Pass](j, w, p.Schema()), opts...)
 }
 
-// Marginals is [Embed] of a table's marginals: order 1 for columns alone, 2 for pairs of them too.
+// Marginals releases a table's noisy marginals by [Embed]: of columns if order is 1, and of their
+// pairs too if it is 2.
 //
-// Guarantee and Errors: those of [Embed]; *param.Error for a schema that has none, or too many.
+// Guarantee and Errors: those of [Embed]; *param.Error for a schema without columns, or with too
+// many marginals.
 func Marginals(ctx context.Context, j Job, s records.Schema, b accountant.Budget, order int,
 	ledger *accountant.Ledger, opts ...synth.Option) (*merf.Embedding, error) {
 	p, err := merf.Config{Schema: s, Budget: b, Kernel: rff.Pairs{Order: order}}.Plan()
@@ -95,7 +96,7 @@ func Marginals(ctx context.Context, j Job, s records.Schema, b accountant.Budget
 }
 
 // KMeans clusters records in the space of a feature map, or of their own coordinates where that is
-// nil: one pipeline an iteration, of which the centres are a side input.
+// nil: one pipeline for each iteration, whose side input is the centres.
 //
 // Guarantee and Errors: those of kmeans.FitPasses and [Fit].
 func KMeans(ctx context.Context, j Job, c kmeans.Config, features *rff.Map, s records.Schema,

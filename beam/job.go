@@ -34,8 +34,8 @@ type Job struct {
 
 	// Key seals sums; see ProvideKeys for processes other than this one.
 	Key mechanism.Key
-	// Folder is a path that workers write and this process reads, of any of Beam's file systems that
-	// the program imports. What is written there is sealed.
+	// Folder is a path that workers write to and this process reads from, on any of Beam's file
+	// systems that the program imports. What is written there is sealed.
 	Folder string
 	Runner string // one of Beam's; "" for Prism in this process
 	// Groups is the number of groups in which sums are merged first; 0 for the root of the number of
@@ -43,8 +43,8 @@ type Job struct {
 	Groups int
 	// Workers is the number of goroutines that add up one shard; 0 for all cores of its machine.
 	Workers int
-	// Attempts is how often a pipeline is started before its failure is returned; 0 for 1. Until noise
-	// is drawn, another attempt costs nothing.
+	// Attempts is how many times a pipeline is started before its error is returned; 0 for 1. Another
+	// attempt costs nothing, since noise is drawn after the pipeline has ended.
 	Attempts int
 }
 
@@ -53,10 +53,12 @@ func (j Job) check(schema records.Schema) error {
 	k.OK(j.Key.ID() != "", "beam.Job.Key", "none", "a key made by mechanism.NewKey")
 	k.OK(j.Folder != "", "beam.Job.Folder", j.Folder, "a path that workers and this process share")
 	k.OK((j.Rows == nil) != (j.Source == ""), "beam.Job.Source", j.Source,
-		"the name of a source, or Rows")
-	k.OK(j.Groups >= 0 && j.Workers >= 0 && j.Attempts >= 0, "beam.Job.Groups", j.Groups,
-		"numbers of groups, workers and attempts, or 0")
-	k.OK(j.Rows == nil || len(j.Shards) == 0, "beam.Job.Shards", len(j.Shards), "none beside Rows")
+		"either the name of a source or a function Rows")
+	k.OK(j.Groups >= 0, "beam.Job.Groups", j.Groups, "a number of groups, or 0 for the default")
+	k.OK(j.Workers >= 0, "beam.Job.Workers", j.Workers, "a number of goroutines, or 0 for all cores")
+	k.OK(j.Attempts >= 0, "beam.Job.Attempts", j.Attempts, "a number of attempts, or 0 for 1")
+	k.OK(j.Rows == nil || len(j.Shards) == 0, "beam.Job.Shards", len(j.Shards),
+		"no shards if Rows is set")
 	if j.Rows == nil {
 		j.checkShards(&k)
 	} else {
@@ -76,7 +78,7 @@ func (j Job) checkShards(k *param.Checker) {
 	seen := map[string]bool{}
 	for i, s := range j.Shards {
 		k.OK(s.Name != "" && !seen[s.Name], fmt.Sprintf("beam.Job.Shards[%d].Name", i), s.Name,
-			"a name of its own")
+			"a name that no other shard has")
 		seen[s.Name] = true
 	}
 }
@@ -91,7 +93,7 @@ func (j Job) settings(w Work) Settings {
 		Groups: cmp.Or(j.Groups, int(math.Ceil(math.Sqrt(float64(n)))))}
 }
 
-// sums carries one pass out and returns its sums.
+// sums runs the pipeline of one pass and returns its sums.
 func (j Job) sums(ctx context.Context, w Work, schema records.Schema, pass any) (*partial.Partial,
 	error) {
 	if p, ok := pass.(synth.Pass); ok {
@@ -145,10 +147,10 @@ func (j Job) attempt(ctx context.Context, w Work, schema records.Schema, pass []
 	return j.complete(all)
 }
 
-// sawSealed is told of the sums that are read, for tests.
+// sawSealed is called with the sealed sums that this process reads; tests replace it.
 var sawSealed = func([]byte) {}
 
-// sumShards is Sum, or for tests a runner that repeats itself.
+// sumShards is Sum; tests replace it by functions that repeat work, as runners may.
 var sumShards = Sum
 
 // build is the pipeline of one pass.
@@ -169,11 +171,12 @@ func (j Job) build(s sdk.Scope, w Work, schema records.Schema, text []byte, file
 	return nil
 }
 
-// complete reports shards, or parts of rows, that the pipeline has lost.
+// complete returns an error if sums of a shard, or of a part of the rows, are missing.
 func (j Job) complete(all *partial.Partial) error {
 	names := slices.Sorted(slices.Values(j.names()))
 	if got := all.Shards(); !slices.Equal(got, names) {
-		return fmt.Errorf("beam: the pipeline returned %d shards of %d", len(got), len(names))
+		return fmt.Errorf("beam: the pipeline returned the sums of %d shards, not of all %d", len(got),
+			len(names))
 	}
 	return nil
 }

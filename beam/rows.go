@@ -14,12 +14,12 @@ import (
 
 // A Row is a row of a PCollection.
 type Row struct {
-	// ID tells rows of one person apart; where Person is empty, all rows. A row that comes again under
-	// its ID counts once.
+	// ID tells the rows of one person apart or, where a row is the unit, all rows. Of several rows
+	// with one ID, one counts.
 	ID     string
-	Person string // who contributes it; not looked at where a row is the unit
-	// Values are the row of a table, one a column in the schema's order, as texts: "" is missing, and
-	// so are values that a row lacks; those that it has too many are left out.
+	Person string // who contributes it; ignored where a row is the unit
+	// Values are the row of a table as text, one for each column in the schema's order. "" is a
+	// missing value, and so is one that a short row lacks; extra values are ignored.
 	Values []string
 	Items  []uint32 // the row of a set
 }
@@ -51,9 +51,8 @@ func SumRows(s sdk.Scope, set Settings, parts Parts, schema []byte, pass,
 		sdk.CoGroupByKey(s, divided, all), sdk.SideInput{Input: pass})
 }
 
-// numbers are those of all parts. Each part has sums, also one without rows: which parts have some
-// would tell, in the clear, of a person who is alone in one, and no sums at all that there is
-// nobody.
+// numbers are those of all parts. A part without rows has sums, too: otherwise the names in the
+// clear would show which parts have rows, and thereby that a person who is alone in one is there.
 func (p Parts) numbers() []int {
 	list := make([]int, p.N)
 	for i := range list {

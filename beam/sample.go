@@ -22,11 +22,11 @@ type Drawing struct {
 	Rows   int64  // in all
 	Shards int    // files; 0 for one for each million rows
 	Seed   uint64 // the same seed, rows and shards give the same files
-	Folder string // receives the files, by any of Beam's file systems
+	Folder string // for the files, on any of Beam's file systems
 	Runner string // one of Beam's; "" for Prism in this process
 }
 
-// mostRows of one file, which a generator draws by one seed.
+// mostRows is the largest number of rows of one file.
 const mostRows = 1 << 30
 
 // rowRange is the rows of one file.
@@ -37,17 +37,18 @@ type rowRange struct {
 }
 
 // Sample draws synthetic rows of a table in parallel, each shard to a Parquet file of its own
-// (part-00000-of-00017.parquet), and returns the files. They are post-processing and cost nothing.
+// (part-00000-of-00017.parquet), and returns the files' names. Sampling is post-processing and
+// costs no privacy.
 //
-// Errors: *param.Error for numbers that make no sense or a generator of other records than tables;
-// those of the generator's Save, and the runner's.
+// Errors: *param.Error for invalid numbers and for a generator of records other than tables; those
+// of the generator's Save and of the runner.
 func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error) {
 	d.Shards = cmp.Or(d.Shards, int((d.Rows+999_999)/1_000_000))
 	var k param.Checker
 	k.OK(d.Rows >= 0, "beam.Drawing.Rows", d.Rows, "a number of rows")
 	k.OK(d.Shards >= 0 && d.Rows <= int64(max(d.Shards, 0))*mostRows, "beam.Drawing.Shards", d.Shards,
 		fmt.Sprintf("files of at most %d rows", mostRows))
-	k.OK(d.Folder != "", "beam.Drawing.Folder", d.Folder, "a path that workers write")
+	k.OK(d.Folder != "", "beam.Drawing.Folder", d.Folder, "a path that workers can write to")
 	k.OK(g.Schema().Kind() == records.MixedTable, "beam.Sample.g", g.Schema().String(),
 		"a generator of tables")
 	if err := k.Err(); err != nil {

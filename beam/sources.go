@@ -18,15 +18,17 @@ type Shard struct {
 	Location string // for the source that reads it
 }
 
-// A Source opens a shard. Opened again, on whatever machine, it yields the same records; a record
-// is in one shard only. Where a ledger protects users, all of a user must be in one shard, which
-// the pieces state by records.WithUnit and records.WithPart.
+// A Source opens a shard. It yields the same records in the same order each time, on any machine. A
+// record is in one shard only. If the ledger protects users, all records of a user must be in one
+// shard, and the pieces that the source yields must say so by records.WithUnit and
+// records.WithPart.
 //
-// Its errors end the pipeline: the author of a source decides what they say about the records.
+// Its errors end the pipeline and are returned to the caller, so that they should not describe
+// records.
 type Source func(ctx context.Context, location string) iter.Seq2[records.Data, error]
 
-// registry is what functions of this process are known by. Pipelines carry names, since functions
-// do not travel: every process that may run part of a pipeline registers the same ones.
+// registry holds the functions of this process by name. A pipeline carries names, because functions
+// cannot be sent: every process that may run part of a pipeline registers the same ones.
 var registry struct {
 	sync.Mutex
 	sources map[string]Source
@@ -34,8 +36,8 @@ var registry struct {
 	provide func(id string) (mechanism.Key, error)
 }
 
-// RegisterSource makes a source known by a name to pipelines of this process. Programs that run on
-// workers call it before Beam's Init. The last one of a name counts.
+// RegisterSource makes a source known to pipelines of this process by a name. Programs that run on
+// workers call it before Beam's Init. A second source of the same name replaces the first.
 func RegisterSource(name string, s Source) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -52,12 +54,12 @@ func source(name string) (Source, error) {
 	if s := registry.sources[name]; s != nil {
 		return s, nil
 	}
-	return nil, param.New("beam.Job.Source", name, "the name of a source that RegisterSource was told")
+	return nil, param.New("beam.Job.Source", name, "the name of a source that was passed to RegisterSource")
 }
 
-// ProvideKeys says how this process comes by the key of a public name (mechanism.Key.ID), from a
-// store of secrets for example. Programs that run on workers call it before Beam's Init; the
-// process that starts a pipeline has its key already.
+// ProvideKeys sets the function by which this process gets a key, given its public name
+// (mechanism.Key.ID), for example from a store of secrets. Programs that run on workers call it
+// before Beam's Init. The process that starts a pipeline has its key already.
 func ProvideKeys(f func(id string) (mechanism.Key, error)) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -84,8 +86,8 @@ func key(id string) (mechanism.Key, error) {
 		return k, nil
 	}
 	if provide == nil {
-		return k, param.New("beam.ProvideKeys", "nothing",
-			"a function that gives this process the key "+id)
+		return k, param.New("beam.ProvideKeys", "no function",
+			"a call, before Beam's Init, with a function that returns the key "+id)
 	}
 	k, err := provide(id)
 	if err != nil {

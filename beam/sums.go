@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/partial"
 )
 
-// Pipelines name what they run, since functions do not travel.
+// A pipeline names the functions that it runs, because functions cannot be sent.
 func init() {
 	for _, f := range []any{&sumFn{}, &partFn{}, &mergeFn{}, &divideFn{}, &writeFn{}, &sampleFn{}} {
 		sdk.RegisterType(reflect.TypeOf(f).Elem())
@@ -20,7 +20,7 @@ func init() {
 	sdk.RegisterFunction(marked)
 }
 
-// Settings are what the steps of a pipeline are told. All of it is public.
+// Settings configure the steps of a pipeline. All fields are public.
 type Settings struct {
 	Work    Work
 	Source  string // name of the source that reads shards
@@ -60,7 +60,7 @@ func (s *step) emit(p *partial.Partial, name string, emit func(int, []byte)) err
 	return nil
 }
 
-// groupOf is a function of the name, so that all attempts at a shard meet in one group.
+// groupOf depends on the name alone, so that all attempts at a shard are in one group.
 func groupOf(name string, groups int) int {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
@@ -125,15 +125,16 @@ func (f *mergeFn) ProcessElement(_ context.Context, _ int, sealed func(*[]byte) 
 	return f.step.emit(all, "", emit)
 }
 
-// Sum adds up every shard of a PCollection of [Shard], in a pass that the PCollection of one []byte
-// holds in JSON. It returns a PCollection of sealed sums, each with the number of its group.
+// Sum adds up every shard of shards, a PCollection of [Shard]. The PCollection pass holds one
+// []byte, the pass in JSON. Sum returns a PCollection of sealed sums, each with the number of its
+// group.
 func Sum(s sdk.Scope, set Settings, pass, shards sdk.PCollection) sdk.PCollection {
 	s = s.Scope("privgen.Sum")
 	return sdk.ParDo(s, &sumFn{Settings: set}, shards, sdk.SideInput{Input: pass})
 }
 
-// Merge merges sealed sums, in groups and then all together. It returns a PCollection of one.
-// However often a shard is among them, it counts once.
+// Merge merges sealed sums, first in groups and then all groups together, and returns a PCollection
+// of one element. A shard counts once, even if its sums come several times.
 func Merge(s sdk.Scope, set Settings, pass, sums sdk.PCollection) sdk.PCollection {
 	s = s.Scope("privgen.Merge")
 	groups := sdk.ParDo(s, &mergeFn{Settings: set}, sdk.GroupByKey(s, sums),

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Work says what a pass over the records adds up. It holds public things alone and travels with
+// A Work describes what a pass over the records adds up. All of it is public, and it is sent with
 // the pipeline. Make one with [PlanWork], [DraftWork] or [KMeansWork].
 type Work struct {
 	Kind string `json:"kind"`
@@ -31,7 +31,7 @@ const (
 	kindKMeans = "k-means"
 )
 
-// PlanWork is the passes of a plan.
+// PlanWork describes the passes of a plan.
 //
 // Errors: those of the plan's MarshalJSON.
 func PlanWork(p synth.PassPlan) (Work, error) {
@@ -39,7 +39,7 @@ func PlanWork(p synth.PassPlan) (Work, error) {
 	return Work{kindPlan, text}, err
 }
 
-// DraftWork is the one pass of a draft.
+// DraftWork describes the one pass of a draft.
 //
 // Errors: those of the plan's MarshalJSON.
 func DraftWork(p *draft.Plan) (Work, error) {
@@ -47,14 +47,14 @@ func DraftWork(p *draft.Plan) (Work, error) {
 	return Work{kindDraft, text}, err
 }
 
-// KMeansWork is the iterations of a clustering; each pass says all that it depends on.
+// KMeansWork describes the iterations of a clustering. Each pass holds the rest of its description.
 func KMeansWork() Work { return Work{Kind: kindKMeans} }
 
-// A counting makes empty sums of a pass, given in JSON. The key, of which it is told the public
-// name, opens the pass's secret.
+// A counting makes the sums of a pass, given in JSON, over no records. The key with the public name
+// keyID opens the pass's secret.
 type counting func(pass []byte, keyID string, be device.Backend) (*partial.Partial, error)
 
-// A sealedPass is a pass of a plan as it travels.
+// A sealedPass is a pass of a plan in the form in which it is sent.
 type sealedPass struct {
 	synth.Pass
 	Sealed []byte `json:"sealed,omitempty"` // its secret
@@ -90,10 +90,10 @@ func (s sealedPass) open(keyID string) (synth.Pass, error) {
 	return s.Pass, err
 }
 
-// read holds the work that this process has read, which for a plan means pricing it again.
+// read caches what this process has decoded: to decode a plan is to price it again.
 var read sync.Map // of counting, by Work in text
 
-// counting reads the work, as a process does that was sent it.
+// counting decodes the work.
 func (w Work) counting() (counting, error) {
 	name := w.Kind + " " + string(w.Plan)
 	if c, known := read.Load(name); known {
@@ -146,7 +146,7 @@ func planCounting(text []byte) (counting, error) {
 	}, nil
 }
 
-// kmeansCounting makes the features of the pass: raw ones where it names none.
+// kmeansCounting makes the features that the pass names, which may be the raw coordinates.
 func kmeansCounting(text []byte, _ string, be device.Backend) (*partial.Partial, error) {
 	var p kmeans.Pass
 	if err := json.Unmarshal(text, &p); err != nil {

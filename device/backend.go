@@ -54,7 +54,7 @@ type Backend interface {
 
 	// ScaleRows multiplies row i by w[i].
 	ScaleRows(m Matrix, w []float32)
-	// ColSums sets dst (1×cols) to Σ wᵢ mᵢ + β dst; a nil w stands for ones.
+	// ColSums sets dst (1×cols) to Σ wᵢ mᵢ + β dst; a nil w means all ones.
 	ColSums(w []float32, m Matrix, beta float32, dst Matrix)
 	// RowSquaredNorms sets dst[i] = ‖mᵢ‖², with products and sums in float64.
 	RowSquaredNorms(dst []float64, m Matrix)

@@ -54,8 +54,8 @@ func (c *cpu) rows(j *job, do func(j *job, lo, hi int), n, cost int) {
 	c.team.run(j, n, max(c.piece(n*cost)/max(cost, 1), 1))
 }
 
-// piece is how many additions of so many are handed out at a time: enough to be worth the trouble,
-// and few enough for all cores.
+// piece returns the number of additions in one piece of work: enough to be worth sharing, and few
+// enough for all cores.
 func (c *cpu) piece(additions int) int {
 	const least, most = 1 << 16, 1 << 17
 	return min(max(additions/(2*c.workers), least), most)

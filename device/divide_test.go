@@ -2,7 +2,7 @@ package device
 
 import "testing"
 
-// TestDivide: every core works for one caller.
+// TestDivide: every core belongs to one caller.
 func TestDivide(t *testing.T) {
 	for _, c := range []struct{ workers, n, want int }{{1, 6, 1}, {2, 6, 2}, {16, 6, 6}, {3, 1, 1}} {
 		list := Divide(CPUWith(c.workers), c.n)
@@ -14,12 +14,12 @@ func TestDivide(t *testing.T) {
 			total += b.Workers()
 		}
 		if len(list) != c.want || total != c.workers {
-			t.Errorf("%+v: %d backends of %d cores", c, len(list), total)
+			t.Errorf("%+v: %d backends with %d cores", c, len(list), total)
 		}
 	}
 }
 
-// TestOthersAreNotDivided, such as a backend with memory of its own.
+// TestOthersAreNotDivided: other backends, such as one with separate memory, are returned whole.
 func TestOthersAreNotDivided(t *testing.T) {
 	type other struct{ Backend }
 	b := other{CPUWith(4)}

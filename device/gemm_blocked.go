@@ -44,7 +44,7 @@ type blocking struct {
 const (
 	packedSize = 1 << 21 // numbers of B packed at a time: 8 MiB stay in the outer cache
 	packedDeep = 1 << 14 // most of k packed at a time
-	unitFlops  = 1 << 20 // least work worth handing to a helper
+	unitFlops  = 1 << 20 // least work worth sharing with a helper
 )
 
 // blocked computes a product with micro-kernels.

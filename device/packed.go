@@ -51,7 +51,7 @@ func (c *cpu) panelsOf(j *job, n, k int, trans bool, b Matrix) {
 	w.panels = (n + w.width - 1) / w.width
 }
 
-// GemmPacked multiplies with panels that are there.
+// GemmPacked multiplies with panels that were packed before.
 func (c *cpu) GemmPacked(a Matrix, b *Packed, out Matrix) {
 	a.check("GemmPacked: A")
 	if b.owner != c.kernels || a.Cols != b.rows {

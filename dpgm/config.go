@@ -137,7 +137,8 @@ func (c Config) checkModel() error {
 // mostSweeps bounds the time that sampling one record takes.
 const mostSweeps = 1 << 16
 
-// checkSweeps refuses machines, of plans and of files, that would sample for ever.
+// checkSweeps returns an error for Boltzmann machines, in plans and files, that would take forever
+// to sample.
 func checkSweeps(a models.DensityArchitecture) error {
 	var m models.RBM
 	switch a := a.(type) {

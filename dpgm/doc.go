@@ -2,9 +2,9 @@
 // Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private Mixture of Generative Neural
 // Networks" (ICDM 2017, TKDE 2019), corrected so that the guarantee holds.
 //
-// Records are clustered by private k-means, in a space of random Fourier features or as they are;
-// then one network per cluster is trained by private gradient descent; the released networks,
-// weighted by the released noisy cluster sizes, are a generator of synthetic records.
+// Records are clustered by private k-means, on random Fourier features or on the records
+// themselves; then one network per cluster is trained by private gradient descent; the released
+// networks, weighted by the released noisy cluster sizes, are a generator of synthetic records.
 //
 //	Config ── Plan: every noise multiplier and the whole bill, before any record is read
 //	Plan   ── Fit:  clusters, trains, spends; package synth documents what all plans share

@@ -29,7 +29,7 @@ import (
 // in the number of records of its cluster: sensitivity 1, or √2, each. They take sizePart and
 // countPart of the squared effect.
 type Marginals struct {
-	// of ε for this stage alone, where the noise is to be found by Plan
+	// of ε for this stage alone, if Plan chooses the noise
 	Share           float64 `json:"share,omitempty"`
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to calibrate it
 	// 0 means the schema's largest norm: no record is scaled
@@ -75,7 +75,7 @@ func (m Marginals) event(noiseMultiplier float64) accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
 }
 
-// clip is the norm that no record's contribution exceeds.
+// clip is the largest norm of a record's contribution.
 func (m Marginals) clip(s records.Schema) float64 {
 	if m.ClipNorm == 0 {
 		return s.MaxNorm()
@@ -169,7 +169,7 @@ func (m *marginalSums) add(ctx context.Context, data records.Data, assigned []in
 }
 
 // addRow counts each coordinate once at most, whatever user-defined data return. A row of a person
-// counts for its share: see records.RowsOf.
+// has a weight: see records.RowsOf.
 func (m *marginalSums) addRow(b device.Batch, i, cluster int, share float64) {
 	m.row = m.row[:0]
 	if b.Sparse == nil {
@@ -195,8 +195,8 @@ func (m *marginalSums) addRow(b device.Batch, i, cluster int, share float64) {
 	}
 }
 
-// scale brings a record of so many ones to the clip norm. ClipFactor aims a little below, which
-// is not needed of records that cannot exceed the norm.
+// scale returns the factor that scales a record of n ones to the clip norm. ClipFactor aims a
+// little below, which is not needed of records that cannot exceed the norm.
 func (m *marginalSums) scale(ones int) float64 {
 	clip := m.clip(m.schema)
 	if float64(ones) <= clip*clip {

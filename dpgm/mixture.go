@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// mixture is k networks trained as one: their parameters lie in one vector, and
-// each record's gradient lives in the block of its own cluster's network.
+// mixture is k networks trained as one: their parameters lie in one vector, and each record's
+// gradient is in the block of its cluster's network.
 //
 // Because a record touches exactly one block, the norm of its stacked gradient is
 // the norm of its gradient in that block, and clipping that norm bounds the

@@ -109,7 +109,7 @@ func (s *sampler) next(n int) (records.Data, error) {
 	for c, net := range s.model.nets {
 		s.fill(c, net, dim)
 	}
-	if s.schema.Kind() == records.IntervalVector { // networks state these as they are
+	if s.schema.Kind() == records.IntervalVector { // networks output these unchanged
 		s.schema.Clamp(s.flat)
 		return records.FromFlat(s.schema, s.flat)
 	}
@@ -138,12 +138,12 @@ func (s *sampler) fill(c int, net models.Density, dim int) {
 	}
 }
 
-// Layers are those of one cluster's network, for other programs; see connect/onnx. What they read
-// is a draw of the latent variables and what they state is the mean of a record: see
-// [models.Layered]. Drawing the latent variables, the cluster by Weights, and records from means is
-// left to the other program; so is what Marginals add to the logits of a whole record.
+// Layers returns the layers of one cluster's network, for other programs; see connect/onnx. Their
+// input is a draw of the latent variables and their output is the mean of a record: see
+// [models.Layered]. The other program must draw the latent variables, the cluster by Weights, and
+// records from means; and it must add what Marginals add to the logits of a whole record.
 //
-// Errors: *param.Error for the zero value, a cluster that there is not, and a network that is not
+// Errors: *param.Error for the zero value, a cluster that does not exist, and a network that is not
 // [models.Layered], such as a restricted Boltzmann machine.
 func (m *Model) Layers(cluster int) ([]models.Layer, error) {
 	if m.known().router == nil {

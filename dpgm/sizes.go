@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sizeBins holds the least number of ones of each bin. Small numbers have a bin each; larger
+// sizeBins holds the least number of ones of each bin. Each small number has its own bin; later
 // bins cover more and more numbers.
 type sizeBins []int
 
@@ -36,7 +36,7 @@ func (b sizeBins) of(size int) int {
 	return at - 1
 }
 
-// middle is the middle of a bin.
+// middle returns the middle of a bin.
 func (b sizeBins) middle(bin int) float64 {
 	if bin == len(b)-1 {
 		return float64(b[bin])
@@ -53,7 +53,7 @@ const (
 	tiltReach  = 4.0 // its ends: odds multiplied or divided by 55
 	tiltDraws  = 32  // records of the network at which sizes are computed
 	tiltRounds = 3   // of fitting shifts, then biases
-	tiltLevels = 64  // equally likely values that the law is cut into
+	tiltLevels = 64  // equally likely values that the distribution is cut into
 )
 
 // settle fits a trained network to the release: the distribution of shifts to the sizes and the
@@ -87,7 +87,7 @@ func sizesOf(be device.Backend, net models.Density, dim int, bins sizeBins) [][]
 
 func gridShift(g int) float64 { return tiltReach * (2*float64(g)/(tiltPoints-1) - 1) }
 
-// moments are the mean and the variance of the number of ones of a shifted record.
+// moments returns the mean and the variance of the number of ones of a shifted record.
 func moments(p []float32, shift float64) (mean, variance float64) {
 	odds := math.Exp(shift)
 	for _, v := range p {
@@ -98,18 +98,18 @@ func moments(p []float32, shift float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// shifted is a probability whose odds are multiplied.
+// shifted returns a probability with its odds multiplied.
 func shifted(p, odds float64) float64 { return p * odds / (1 + p*(odds-1)) }
 
-// spread adds the law of a sum of independent bits, approximately: Poisson where hardly any bit is
-// likely, and a binomial of the same mean and variance otherwise. Whole numbers beyond the last bin
-// count there, as records are cut to it.
+// spread adds an approximate distribution of a sum of independent bits: Poisson if every bit is
+// unlikely, and otherwise a binomial of the same mean and variance. Sums beyond the last bin count
+// there, since records are cut to it.
 func (b sizeBins) spread(dst []float64, mean, variance, weight float64) {
 	if !(mean > 0) {
 		dst[0] += weight
 		return
 	}
-	p := min(max(1-variance/mean, 1e-9), 1-1e-9) // of a binomial of n trials
+	p := min(max(1-variance/mean, 1e-9), 1-1e-9) // of a binomial with n trials
 	n := mean / p
 	last := b[len(b)-1]
 	rest, lp, lq := weight, math.Log(p), math.Log1p(-p)
@@ -127,8 +127,8 @@ func (b sizeBins) spread(dst []float64, mean, variance, weight float64) {
 	}
 }
 
-// fit is the law over the grid of shifts under which sizes are as released, by expectation
-// maximisation, cut into equally likely values.
+// fit returns the distribution over the grid of shifts for which sizes are as released, by
+// expectation maximisation, cut into equally likely values.
 func (f marginal) fit(sizes [][]float64) tilt {
 	weights := make([]float64, tiltPoints)
 	for g := range weights {

@@ -41,7 +41,8 @@ func historyParts(sums, counts *[]float64, n, m int) []synth.Part {
 		synth.Part64("cluster counts", counts, m)}
 }
 
-// trainingParts are what training changes. The trainer comes after what it looks at.
+// trainingParts returns the parts that training changes. The trainer comes after the parts that it
+// reads.
 func (r *run) trainingParts(trainer *sgd.Trainer) []synth.Part {
 	parts := []synth.Part{network.MatrixPart("parameters", r.Backend, r.trained.Params().Flat)}
 	for i, net := range r.nets {

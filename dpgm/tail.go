@@ -16,7 +16,7 @@ const (
 
 // continued replaces the bins above the last one that stands out of the noise: the logarithm of the
 // records per size goes on as a parabola of the logarithm of the size, or as a line, that falls and
-// never turns up. Sizes without such a tail stay as they are.
+// never turns up. Sizes without such a tail are not changed.
 func (b sizeBins) continued(sizes, noisy []float64, std float64) {
 	first, last := b.tail(noisy, std)
 	if last-first+1 < tailLeast {

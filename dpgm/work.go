@@ -30,7 +30,7 @@ type work struct{ config Config }
 // clips persons.
 func (w *work) TakesPersons() {}
 
-// Title says what is trained.
+// Title describes what is trained.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
 }

@@ -176,7 +176,8 @@ func (d Public) schema(names []string, seen []seenColumn) (records.Schema, error
 	for _, name := range append([]string{d.Label, d.Target}, d.Skip...) {
 		if name != "" && !slices.Contains(names, name) {
 			errs = append(errs,
-				param.New("draft.Public", fmt.Sprintf("%q", name), "names of columns of the file"))
+				param.New("draft.Public", fmt.Sprintf("%q", name),
+					fmt.Sprintf("the name of a column of the file, such as %q", names[:min(len(names), 8)])))
 		}
 	}
 	for j, name := range names {

@@ -14,7 +14,7 @@ func blobs(t testing.TB, seed uint64, n int, noise float64) *records.Table {
 	return must(made.Blobs(seed, n, noise))(t)
 }
 
-// line is records of one coordinate in [0, 10].
+// line returns records of one coordinate in [0, 10].
 func line(t testing.TB, values []float32, labels ...int32) *records.Table {
 	return must(records.FromFlat(records.Interval(1, 0, 10).WithLabels("no", "yes"), values,
 		labels...))(t)

@@ -13,13 +13,13 @@ type cells struct {
 	total   int
 }
 
-// column is a column of a table. Its cells are its levels; or the values of a number that takes
-// few; or a number's lower end, bins of equal width, and its upper end. Missing values have a last
-// cell of their own.
+// column is a column of a table. Its cells are its levels; or the values of a number that takes few
+// values; or a number's lower end, bins of equal width, and its upper end. Missing values have a
+// separate last cell.
 type column struct {
 	rff.Block
 	first, n int // cells
-	bins     int // inside; 0 where the cells are levels or steps
+	bins     int // bins inside; 0 if the cells are levels or steps
 }
 
 func newCells(s records.Schema, bins int) cells {
@@ -39,7 +39,7 @@ func newCells(s records.Schema, bins int) cells {
 	return l
 }
 
-// missing is the cell of values that are missing, -1 where there is none.
+// missing is the cell of missing values, or -1 if there is none.
 func (c column) missing() int {
 	if c.OneHot || c.Width == 1 {
 		return -1
@@ -53,7 +53,7 @@ func (c column) flag() bool { return !c.OneHot && c.Levels == 2 }
 // ranked reports whether the networks see a number by its rank.
 func (c column) ranked() bool { return !c.OneHot && c.Levels != 2 }
 
-// numbers is how many cells hold numbers.
+// numbers returns the number of cells that hold numbers.
 func (c column) numbers() int { return c.n - (c.Width - 1) }
 
 // cell returns the cell of a record, for any values.
@@ -83,7 +83,7 @@ func (c column) cell(row []float32) int {
 	return 1 + min(int(x*float32(c.bins)), c.bins-1)
 }
 
-// span are the numbers of a cell: one number, or those of a bin.
+// span returns the numbers of a cell: one number, or the bounds of a bin.
 func (c column) span(cell int) (lo, hi float64) {
 	last := c.numbers() - 1
 	switch {

@@ -248,7 +248,7 @@ func (c Config) newCritic(be device.Backend) (models.Critic, error) {
 	return c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Loss, c.Seed)
 }
 
-// criticSize is the number of the critic's parameters; 0 where it is not known.
+// criticSize returns the number of the critic's parameters; 0 if it is not known.
 func (c Config) criticSize() int64 {
 	if sizer, ok := c.Critic.(interface{ CriticSize(in, classes int) int64 }); ok {
 		return sizer.CriticSize(c.Schema.Dim(), c.classes())

@@ -25,7 +25,7 @@ import (
 // its own class: with m columns the counts have sensitivity √m under add-or-remove-one and √(2m)
 // under replace-one.
 type Marginals struct {
-	// of ε for this stage alone, where the noise is to be found by Plan
+	// of ε for this stage alone, if Plan chooses the noise
 	Share           float64 `json:"share,omitempty"`
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to calibrate it
 	// of a number, without its two ends; 0 means 64

@@ -40,7 +40,7 @@ func (r *run) model() (synth.Model, error) {
 	return m, nil
 }
 
-// made refuses the zero value.
+// made returns an error for the zero value.
 func (m *Model) made() error {
 	if m == nil || m.net == nil {
 		return param.New("gan.Model", nil, "the model of a generator")
@@ -138,11 +138,11 @@ func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix)
 	return nil
 }
 
-// Layers are those of the generator's network, for other programs; see connect/onnx. What it reads
-// is a code: Latent standard Gaussians, then the class, one-hot, where the model knows classes.
-// What it states are numbers in [0,1]: means of binary coordinates, probabilities of levels.
-// Drawing codes, classes, and records from what is stated is left to the other program; so is
-// Marginals, by which Sample corrects what the network states.
+// Layers returns the layers of the generator's network, for other programs; see connect/onnx. Its
+// input is a code: Latent standard Gaussians, then the class, one-hot, where the model knows
+// classes. Its outputs are numbers in [0,1]: means of binary coordinates, probabilities of levels.
+// The other program must draw codes, classes, and records from the outputs; and it must apply
+// Marginals, by which Sample corrects the outputs.
 //
 // Errors: *param.Error for the zero value, and for a network that is not [models.Layered].
 func (m *Model) Layers() ([]models.Layer, error) {

@@ -54,7 +54,7 @@ func TestPrivateRecordsAreNotPublic(t *testing.T) {
 			config.Public = c.public
 			use(&config)
 			path := filepath.Join(t.TempDir(), "checkpoint")
-			ledger := accountant.NewLedger(config.Budget)
+			ledger := accountant.NewLedger(config.Budget, accountant.WithUnit(records.UnitOf(c.private)))
 			g, err := mustPlan(t, config).FitOn(t.Context(), ledger, c.private, synth.Checkpoint(path))
 			if !c.refused {
 				if err != nil {

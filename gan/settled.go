@@ -173,7 +173,7 @@ func (s *settled) row(row []float32, class int, room []float64) {
 	}
 }
 
-// rows are row for many, each of its own class.
+// rows is like row for many rows, each with its own class.
 func (s *settled) rows(flat []float32, labels []int32) {
 	if s == nil {
 		return
@@ -262,7 +262,7 @@ func readSettled(f *synth.File, schema records.Schema, bins, classes int) (*sett
 		}
 		for _, v := range flat {
 			if !(v >= lo && v <= hi) {
-				return nil, synth.Malformed(errors.New("values that no run writes: " + name))
+				return nil, synth.Malformed(errors.New("values that a run cannot have written: " + name))
 			}
 		}
 		for c := range classes {

@@ -76,7 +76,7 @@ func (r *run) restore(f *synth.File) error {
 	return nil
 }
 
-// checkHeader refuses values that no run writes.
+// checkHeader returns an error for values that a run cannot have written.
 func (r *run) checkHeader(h stateHeader) error {
 	var k param.Checker
 	const path = "gan.checkpoint."

@@ -8,7 +8,7 @@ import (
 // unit is a schema's map to [0,1], where both networks work, with room for a batch.
 type unit struct {
 	network.Unit
-	ranks *distributions // by which numbers of tables are seen; nil for as they are
+	ranks *distributions // scale on which numbers of tables are seen; nil for no scaling
 	flat  []float32
 }
 

@@ -10,6 +10,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"math"
 	"strings"
 	"testing/fstest"
 	"time"
@@ -78,7 +79,7 @@ func times() (records.Schema, error) {
 		records.Datetime("at", from, from.AddDate(1, 0, 0), time.Second).WithMissing().
 			WithParts(records.MonthPart|records.HourPart),
 		records.Duration("stay", -time.Hour, time.Hour, time.Millisecond),
-		records.Integer("account", 0, 1<<60), records.Hashed("drug", 8, "aspirin"))
+		records.Integer("account", 0, math.MaxInt>>3), records.Hashed("drug", 8, "aspirin"))
 	if err != nil {
 		return s, err
 	}

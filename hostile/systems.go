@@ -48,7 +48,27 @@ func subjects() (list []subject, err error) {
 	}
 	ofSets, err1 := subjectsOf("sets", sets)
 	ofNumbers, err2 := subjectsOf("numbers", numbers)
-	return append(ofSets, ofNumbers...), errors.Join(err1, err2)
+	ofTables, err3 := tableSubjects()
+	return append(append(ofSets, ofNumbers...), ofTables...), errors.Join(err1, err2, err3)
+}
+
+// tableSubjects are plans of the systems that take tables alone.
+func tableSubjects() (list []subject, err error) {
+	s, err := records.NewSchema(records.Integer("age", 0, 9), records.Flag("f", "no", "yes"),
+		records.Categorical("town", "a", "b", "c").WithMissing(), records.Label("class", "u", "v"))
+	if err != nil {
+		return nil, err
+	}
+	data, err := records.FromValues(s, []any{1, "no", "a", "u"}, []any{2, "yes", "b", "v"},
+		[]any{7, "no", nil, "u"}, []any{9, "yes", "a", "v"}, []any{2, "no", "c", "u"})
+	if err != nil {
+		return nil, err
+	}
+	tables := baselines.Tables{Schema: s, Budget: accountant.Budget{Epsilon: 3, Delta: 1e-5}, Bins: 4}
+	aim, err1 := baselines.AIM{Tables: tables, Rounds: 3}.Plan()
+	mst, err2 := baselines.MST{Tables: tables}.Plan()
+	return []subject{{"aim of tables", aim, data}, {"mst of tables", mst, data}},
+		errors.Join(err1, err2)
 }
 
 func subjectsOf(kind string, data records.Data) (list []subject, err error) {
@@ -86,6 +106,11 @@ func subjectsOf(kind string, data records.Data) (list []subject, err error) {
 	embedding, e := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 12, Bandwidth: 1},
 		Generator: quick}.Plan()
 	add("merf", embedding, e)
+	several := quick
+	several.Generators = 2
+	ensemble, e := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 12, Bandwidth: 1},
+		Generator: several}.Plan()
+	add("merf by two networks", ensemble, e)
 	batches, e := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 12, Bandwidth: 1},
 		Generator: quick, Batches: merf.Batches{Probability: 0.3, Steps: 5}}.Plan()
 	add("merf by batches", batches, e)

@@ -15,8 +15,8 @@ import (
 // is public.
 type Config struct {
 	K int `json:"k"` // clusters
-	// Centers is how many centres the iterations move, K or more; 0 stands for K. More of them are
-	// put into K groups in the end, each a cluster, by what was released: see [Model].Groups.
+	// Centers is the number of centres that the iterations move, K or more; 0 means K. More of them
+	// are put into K groups in the end, each a cluster, by what was released: see [Model].Groups.
 	Centers    int `json:"centers,omitempty"`
 	Iterations int `json:"iterations"` // each is one release
 	// fraction of a plan's ε for this stage; plans read it, Fit does not

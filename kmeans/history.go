@@ -10,7 +10,7 @@ import (
 // History holds what a fit has released so far, all of it public. An interrupted fit
 // resumes from it; see [WithHistory].
 type History struct {
-	ClipNorm   float64 // of the DPNorm; 0 while there is none
+	ClipNorm   float64 // of the DPNorm; 0 before there is one
 	Iterations []Iteration
 }
 
@@ -26,7 +26,7 @@ func (h *History) add(r released) {
 	}
 }
 
-// check returns an error for values that no fit with that many iterations left can have released.
+// check returns an error for values that a fit with that many iterations left cannot have released.
 // Histories come from files.
 func (h *History) check(c Config, dim, left int) error {
 	if h == nil {

@@ -23,7 +23,7 @@ type Model struct {
 	ClipNorm float64 `json:"clip_norm"` // features are clipped to it before they are compared
 }
 
-// ErrModel is returned for a model that no fit can have released.
+// ErrModel is returned for a model that a fit cannot have released.
 var ErrModel = errors.New("kmeans: malformed model")
 
 func newModel(centers [][]float64, counts []float64, clip float64) *Model {

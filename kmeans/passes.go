@@ -13,7 +13,7 @@ import (
 )
 
 // A Pass is one reading of all records, for an iteration or for the norms: everything that its sums
-// depend on beside the records. All of it is public.
+// depend on in addition to the records. All of it is public.
 type Pass struct {
 	Config   Config              `json:"config"`
 	Relation accountant.Relation `json:"relation"`
@@ -54,7 +54,7 @@ func (p Pass) NewPartial(be device.Backend, f Features) (*partial.Partial, error
 	return partial.New(id, p.Schema, c, isReal(be)), nil
 }
 
-// noRecords are none, in rows, of a schema of rows or of persons.
+// noRecords holds no records, for a schema of rows or of persons.
 func noRecords(s records.Schema) (records.Data, error) { return records.Concat(s.ByPerson(0)) }
 
 func (p Pass) check(f Features) error {

@@ -24,7 +24,7 @@ type DPNorm struct {
 	Max  float64 `json:"max"`
 	Min  float64 `json:"min,omitempty"` // 0 for bins of equal width
 	Bins int     `json:"bins"`
-	// NoiseMultiplier of the histogram: an event of its own.
+	// NoiseMultiplier of the histogram, which is a separate event.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 

@@ -41,7 +41,9 @@ type inclusions struct {
 	grants      int
 	key         [KeySize]byte
 	source      *entropy.Source
-	block       int       // positions that share a stream
+	block       int // positions that share a stream
+	drawn       int // the block whose draws cells holds, counted from 1; 0 for none
+	cells       []int32
 	rows        [][]int32 // of each grant, under a test's noise; nil otherwise
 
 	mu     sync.Mutex
@@ -70,7 +72,7 @@ const (
 // Errors: [ErrNotCovered] for an event without a Poisson sample, for events of several
 // probabilities, for more rows than 2^40, no grant, or more grants than are left.
 func PlanInclusions(n int, order ...*Allowance) (*Inclusions, error) {
-	if len(order) == 0 || len(order) > mostGrants || n < 0 || n > mostPositions {
+	if len(order) == 0 || len(order) > mostGrants || n < 0 || int64(n) > mostPositions {
 		return nil, fmt.Errorf("%w: %d grants of %s rows: want 1 to 2^30 grants and at most 2^40 rows",
 			ErrNotCovered, len(order), redacted)
 	}
@@ -114,18 +116,21 @@ func (x *inclusions) made() (*Inclusions, error) {
 }
 
 // Each calls f with every inclusion of the rows [lo,hi): a row and the number of a grant, counted
-// from 0 in the order of PlanInclusions. Their order is fixed, and otherwise unspecified.
+// from 0 in the order of PlanInclusions. Their order is fixed, and otherwise unspecified. Each is
+// not safe for concurrent use.
 func (x *Inclusions) Each(lo, hi int, f func(row, grant int)) {
 	lo, hi = max(lo, 0), min(hi, x.n)
 	if x.rows != nil {
 		x.eachOf(lo, hi, f)
 		return
 	}
-	var cells []int32
 	for b := lo / x.block; b*x.block < hi; b++ {
-		bits := x.source.Stream(entropy.Sampler, uint64(b), 0)
-		cells = sampler.PoissonRows(x.block*x.grants, x.probability, bits, cells[:0])
-		for _, c := range cells {
+		if x.drawn != b+1 {
+			bits := x.source.Stream(entropy.Sampler, uint64(b), 0)
+			x.cells = sampler.PoissonRows(x.block*x.grants, x.probability, bits, x.cells[:0])
+			x.drawn = b + 1
+		}
+		for _, c := range x.cells {
 			if row := b*x.block + int(c)/x.grants; row >= lo && row < hi {
 				f(row, int(c)%x.grants)
 			}
@@ -209,7 +214,7 @@ func ReadInclusions(secret []byte) (*Inclusions, error) {
 	}
 	n := binary.LittleEndian.Uint64(j.N)
 	q := math.Float64frombits(binary.LittleEndian.Uint64(j.Bits))
-	if n > mostPositions || j.Grants < 1 || j.Grants > mostGrants ||
+	if n > min(mostPositions, math.MaxInt) || j.Grants < 1 || j.Grants > mostGrants ||
 		!(q >= 0 && q <= 1) || j.Rows != nil && len(j.Rows) != j.Grants {
 		return nil, errInclusions
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
-	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -27,14 +26,6 @@ type away struct {
 
 // passCells bounds, in coordinates, the sums of one pass: 64 MiB, in every worker and the driver.
 var passCells = 1 << 23
-
-// newAway refuses runs whose shards have no names.
-func newAway(r *synth.Run) (*away, error) {
-	if len(r.Shards()) == 0 {
-		return nil, param.New("mix.FitPasses", "no shards", "the shards' names, by synth.Shards")
-	}
-	return &away{shards: r.Shards()}, nil
-}
 
 // count keeps where the records of every shard begin, and judges their number where that is public.
 func (x *mixer) count(counts *mechanism.FixedSum) error {

@@ -36,7 +36,7 @@ func bytesOf(tb testing.TB, s records.Schema, n int) *records.Table {
 	tb.Helper()
 	levels, labels := make([]uint8, n*s.Dim()), make([]int32, n)
 	for i := range levels {
-		levels[i] = uint8(uint32(i*2654435761) >> 24)
+		levels[i] = uint8((uint32(i) * 2654435761) >> 24)
 	}
 	for i := range labels {
 		labels[i] = int32(i % 10)

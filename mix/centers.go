@@ -35,15 +35,14 @@ func (x *mixer) releaseCenters(ctx context.Context) error {
 	return nil
 }
 
-// centerStd is the noise on the sums of mean records.
+// centerStd is the standard deviation of the noise on the sums of mean records.
 func (w *work) centerStd() float64 {
 	g := w.config.centerGeometry()
 	return w.config.Centers.NoiseMultiplier * g.centerSensitivity(w.config.Budget.Relation)
 }
 
-// sums adds up the records of every part, and counts them. Of persons each row counts for its
-// share, and the person once, which is exact on any grid: under replace-one counts of one part
-// cancel.
+// sums adds up and counts the records of every part. For persons each row counts for its share, and
+// the person once, which is exact on any grid: under replace-one counts of one part cancel.
 func (s *source) sums(g geometry, sum *mechanism.FixedSum) {
 	c := s.config
 	width := c.dim() + 1

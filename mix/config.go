@@ -47,7 +47,7 @@ type Config struct {
 }
 
 // Centers describes the release of mean records before the mixtures: one for every class under
-// Config.ByClass, otherwise one of all records. The zero value is none.
+// Config.ByClass, otherwise one of all records. The zero value is not a Sampling.
 type Centers struct {
 	// Share is the fraction of ε that the means alone would cost.
 	Share float64 `json:"share,omitempty"`
@@ -202,7 +202,7 @@ func (c Config) labels() int {
 	return c.Schema.Classes()
 }
 
-// degree is ℓ; 0 where it is left open.
+// degree returns ℓ; 0 if it is left open.
 func (c Config) degree() int {
 	_, degree := c.Sampling.public()
 	return degree
@@ -236,7 +236,8 @@ func (c Config) geometry() geometry {
 	return geometry{clip: clip, label: labelLength(clip, c.share()), nonNegative: !signed}
 }
 
-// centerGeometry is that of a record in the release of means: its features beside its count of one.
+// centerGeometry is the geometry of a record in the release of means: its features together with
+// its count of one.
 func (c Config) centerGeometry() geometry {
 	lo, _ := c.Schema.Bounds()
 	return geometry{clip: c.ClipNorm,

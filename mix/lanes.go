@@ -45,11 +45,7 @@ func (w *work) mixer(ctx context.Context, r *synth.Run) (*mixer, error) {
 	}
 	x := &mixer{work: w, run: r}
 	if r.Elsewhere() {
-		var err error
-		if x.away, err = newAway(r); err != nil {
-			return nil, err
-		}
-		x.source = openSource(w.config)
+		x.away, x.source = &away{shards: r.Shards()}, openSource(w.config)
 	} else {
 		x.source = newSource(w.config, r.Data)
 	}

@@ -92,8 +92,8 @@ func (f *factors) apply() *mat.Dense {
 	return out
 }
 
-// rotate turns the vectors, and what apply made of them, to the principal axes of their span, the
-// largest first, and gives their eigenvalues.
+// rotate rotates the vectors, and their images under apply, to the principal axes of their span,
+// the largest first, and gives their eigenvalues.
 func (f *factors) rotate(w *mat.Dense) []float64 {
 	var vw, q mat.Dense
 	vw.Mul(f.v, w.T())

@@ -106,8 +106,8 @@ func (m *margins) levels(b block, p []float64) {
 	}
 }
 
-// normalPoint is point i of an even spread over the normal law of so many dimensions: multiples
-// of the powers of one irrational number, modulo 1, as quantiles.
+// normalPoint returns point i of a low-discrepancy sequence for the normal distribution in n
+// dimensions: multiples of the powers of one irrational number, modulo 1, as quantiles.
 //
 // Source: Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences".
 func normalPoint(i, dim int, golden float64) []float64 {

@@ -22,7 +22,7 @@ type Model struct {
 	population *population // of tables and sets, estimated on first use
 }
 
-// made refuses the zero value.
+// made returns an error for the zero value.
 func (m *Model) made() error {
 	if m == nil || m.work == nil {
 		return mistake("Model", nil, "a model returned by a plan's Fit or loaded from a file")

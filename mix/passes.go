@@ -104,11 +104,10 @@ func (w *work) passCounter(p synth.Pass) (*passCounter, error) {
 	if json.Unmarshal(p.State, &c.state) != nil || len(c.state.Shards) == 0 {
 		return nil, wrong
 	}
-	parts := w.config.parts()
-	if len(c.state.Shards) > mostCounts/parts {
-		return nil, param.New("mix.Pass.Shards", len(c.state.Shards),
-			fmt.Sprintf("at most %d shards of %d parts", mostCounts/parts, parts))
+	if err := w.checkShards(c.state.Shards); err != nil {
+		return nil, err
 	}
+	parts := w.config.parts()
 	switch {
 	case p.Purpose == PurposeMixtures:
 		return c, c.mixtures(p.Secret, wrong)
@@ -120,6 +119,22 @@ func (w *work) passCounter(p synth.Pass) (*passCounter, error) {
 	}
 	c.counts = mechanism.NewFixedSum(len(c.state.Shards)*parts, 1)
 	return c, nil
+}
+
+// checkShards refuses shards that cannot be counted.
+func (w *work) checkShards(names []string) error {
+	most := mostCounts / w.config.parts()
+	seen := map[string]bool{}
+	for _, name := range names {
+		if seen[name] || name == "" {
+			return param.New("synth.Shards", name, "names, each of one shard")
+		}
+		seen[name] = true
+	}
+	if len(names) == 0 || len(names) > most {
+		return param.New("synth.Shards", len(names), fmt.Sprintf("the names of 1 to %d shards", most))
+	}
+	return nil
 }
 
 // width is the number of coordinates of one mixture's sum.

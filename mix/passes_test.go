@@ -302,6 +302,7 @@ func TestShardsThatChange(t *testing.T) {
 func TestPassesThatCannotBe(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	data := grey(t, 20, s)
+	early := false // nothing was reserved
 	try := func(c mix.Config, opts ...synth.Option) error {
 		p := mustPlan(t, fixed(c, 42))
 		e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(data, 2)}
@@ -315,15 +316,18 @@ func TestPassesThatCannotBe(t *testing.T) {
 				t.Errorf("%v: noise was drawn: %+v", err, line)
 			}
 		}
+		early = len(ledger.Entries()) == 0
 		return err
 	}
 	var wrong *param.Error
 	all := variants(s, accountant.ReplaceOne, 20)
-	if err := try(all["subset"]); !errors.As(err, &wrong) {
+	if err := try(all["subset"]); !errors.As(err, &wrong) || !early {
 		t.Errorf("subsets: %v", err)
 	}
-	if err := try(all["poisson"], synth.Shards()); !errors.As(err, &wrong) {
-		t.Errorf("no shards: %v", err)
+	for _, names := range [][]string{nil, {"shard 0", ""}, {"shard 0", "shard 0"}} {
+		if err := try(all["poisson"], synth.Shards(names...)); !errors.As(err, &wrong) || !early {
+			t.Errorf("shards %q: %v", names, err)
+		}
 	}
 	if err := try(all["poisson"], synth.Shards("shard 0", "another")); !errors.As(err, &wrong) {
 		t.Errorf("other shards: %v", err)
@@ -354,5 +358,42 @@ func TestPassesThatCannotBe(t *testing.T) {
 	}
 	if err := sums.Begin("a"); !errors.As(err, &wrong) {
 		t.Errorf("records without samples: %v", err)
+	}
+}
+
+// TestPassesResume from a checkpoint after a pass has failed: no mixture is lost, since grants are
+// taken after the sums have come, and none is drawn twice.
+func TestPassesResume(t *testing.T) {
+	defer mix.PassesOf(2000)()
+	s := records.Image(2, 3).WithLabels("a", "b")
+	c := fixed(variants(s, accountant.AddOrRemoveOne, 50)["poisson by class"], 600)
+	p := mustPlan(t, c)
+	ledger := accountant.NewLedger(p.Budget())
+	kept := synth.Checkpoint(t.TempDir() + "/run.ckpt")
+	e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(grey(t, 50, s), 3)}
+	broken := errors.New("broken")
+	read := func(ctx context.Context, pass synth.Pass) (*partial.Partial, error) {
+		if len(e.passes) == 2 {
+			return nil, broken
+		}
+		return e.read(ctx, pass)
+	}
+	if _, err := p.FitPasses(t.Context(), ledger, read, synth.Shards(e.names()...),
+		kept); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	half := ledger.Entries()
+	g, err := p.FitPasses(t.Context(), ledger, e.read, synth.Shards(e.names()...), kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := g.Model().(*mix.Model).Rows().Len(); n != 600 {
+		t.Errorf("%d mixtures of 600", n)
+	}
+	for i, line := range ledger.Entries() {
+		if line.Reserved != half[i].Reserved || line.Spent != line.Reserved || line.Purpose ==
+			mix.PurposeMixtures && half[i].Spent == 0 {
+			t.Errorf("line %d: %+v, after the failure %+v", i, line, half[i])
+		}
 	}
 }

@@ -13,9 +13,9 @@ const (
 	PurposeMixtures = "mixtures"
 )
 
-// A Plan is a Config with degree and noise chosen, and its price. It is computed before any
-// record is read. In addition to the methods of every plan, [Plan.Stream] passes mixtures on
-// without keeping them.
+// A Plan is a Config with degree and noise chosen, and its price. It is computed before any record
+// is read. In addition to the methods of every plan, [Plan.Stream] passes on mixtures without
+// keeping them.
 type Plan struct {
 	synth.Program
 	Config     Config
@@ -24,11 +24,11 @@ type Plan struct {
 	work *work
 }
 
-// Plan chooses what the configuration leaves open and prices all stages.
+// Plan chooses the settings that the configuration leaves open and prices all stages.
 //
-// Guarantee: the events of the plan are the ones that a run reserves and spends.
-// Errors: those of Validate, and accountant.ErrBudgetExceeded if noise multipliers given by the
-// caller cost more than the budget.
+// Guarantee: the events of the plan are the ones that a run reserves and spends. Errors: those of
+// Validate, and accountant.ErrBudgetExceeded if the given noise multipliers cost more than the
+// budget.
 func (c Config) Plan() (*Plan, error) {
 	c, err := c.chosen()
 	if err != nil {
@@ -86,7 +86,7 @@ func (c Config) leastNoise() (float64, error) {
 		event := func(m float64) accountant.Event {
 			return c.total(c.Sampling.events(c.geometry(), c.rate(), m)[i])
 		}
-		if best > 0 { // worth a search only if it could need less
+		if best > 0 { // search only if less noise could suffice
 			less, err := accountant.Epsilon(event(0.99*best), c.Budget.Delta, c.Budget.Relation)
 			if err != nil || less.Upper > c.Budget.Epsilon {
 				continue
@@ -101,11 +101,10 @@ func (c Config) leastNoise() (float64, error) {
 	return best, nil
 }
 
-// roundUp leaves room for the roundings on the way from a multiplier to a standard deviation and
-// back.
+// roundUp leaves room for the rounding of a multiplier converted to a standard deviation and back.
 const roundUp = 1 + 1e-6
 
-// total is everything that a run releases.
+// total returns the event of everything that a run releases.
 func (c Config) total(one accountant.Event) accountant.Event {
 	return synth.Total(c.stages(one)...)
 }

@@ -29,7 +29,7 @@ type population struct {
 }
 
 // Limits of what is estimated: correlations are a matrix of maxDrawn rows and columns, and every
-// class has numbers of its own for each coordinate.
+// class has separate numbers for each coordinate.
 const (
 	maxDrawn   = 1 << 11 // coordinates, and classes
 	maxNumbers = 1 << 20 // coordinates of all classes together

@@ -57,7 +57,7 @@ func (s *source) of(data records.Data) *source {
 	}
 	for record := range n {
 		l := int32(0)
-		if c.ByClass { // which Validate refuses of persons, who may have rows of several classes
+		if c.ByClass { // which Validate does not permit for persons, whose rows may have several classes
 			l = s.label[record]
 		}
 		s.parts[l] = append(s.parts[l], int32(record))

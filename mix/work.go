@@ -75,10 +75,14 @@ func (w *work) Notes() []string {
 	return append(notes, b.String())
 }
 
-// Judge returns an error if the number of records is public and not the plan's.
+// Judge returns an error if the number of records is public and not the plan's, and if records that
+// other processes read are in shards without names, or in too many.
 func (w *work) Judge(r *synth.Run) error {
+	if r.Data == nil {
+		return w.checkShards(r.Shards())
+	}
 	n, _ := w.config.Sampling.public()
-	if w.config.Budget.Relation == accountant.ReplaceOne && r.Data != nil && r.Data.Len() != n {
+	if w.config.Budget.Relation == accountant.ReplaceOne && r.Data.Len() != n {
 		return fmt.Errorf("mix: %w", synth.ErrRecords)
 	}
 	return nil

@@ -17,20 +17,20 @@ import (
 // Source: Ioffe and Szegedy, "Batch Normalization", 2015.
 type batchNorm struct {
 	be          device.Backend
-	pixels      int // pixels a record
+	pixels      int // pixels of a record
 	channels    int
 	f           device.Func
 	gain, shift device.Matrix
 	// moments: their average over the last batches, and room for a difference
 	running, latest device.Matrix
-	batches         int64 // how many batches the average has seen
+	batches         int64 // number of batches in the average
 }
 
 const (
 	batchNormEps = 1e-5
-	// batchNormMemory is how many batches the average reaches back, once there were as many.
+	// batchNormMemory is the largest number of batches that the average covers.
 	batchNormMemory = 20
-	batchNormStats  = 4 // rows that a walk keeps: moments, and the gradients by gain and shift
+	batchNormStats  = 4 // rows of a pass: moments, and gradients of gain and shift
 )
 
 func newBatchNorm(be device.Backend, pixels, channels int, f device.Func) *batchNorm {

@@ -81,7 +81,8 @@ func (w *walk) forget() {
 
 func (w *walk) last() device.Matrix { return w.outs[len(w.outs)-1] }
 
-// lastDelta is where the derivative by the chain's output is to be put before backward.
+// lastDelta returns the matrix for the derivative with respect to the chain's output; fill it
+// before backward.
 func (w *walk) lastDelta() device.Matrix {
 	for l, u := range w.c.units {
 		if w.deltaBuf[l].Rows < w.capacity {

@@ -176,7 +176,7 @@ func TestBatchNormHasNoNorms(t *testing.T) {
 }
 
 func TestCNNConfig(t *testing.T) {
-	_, err := CNN{Height: 0, Width: -3, Channels: 1 << 40,
+	_, err := CNN{Height: 0, Width: -3, Channels: math.MaxInt / 2,
 		Convolutions: []Convolution{{Maps: 0, Size: 0, Stride: -1, Pad: 5}}, Hidden: []int{0},
 		Activation: 99}.Classifier(nil, 0, 0, 0)
 	for _, path := range []string{"models.CNN.Height", "models.CNN.Width", "models.CNN.Channels",

@@ -41,9 +41,9 @@ func (e *Enlarging) UnmarshalText(text []byte) error { return enlargingNames.Unm
 // image of Height and Width halved len(Maps) times with Maps[0] channels, then len(Maps)
 // doublings with a convolution each.
 //
-// Shapes: codes have as many coordinates as NewGenerator is told; images are Height·Width·Channels
-// numbers, the channels of a pixel side by side. Height and Width must be multiples of 2 to the
-// len(Maps).
+// Shapes: codes have the number of coordinates given to NewGenerator; images are
+// Height·Width·Channels numbers, the channels of a pixel side by side. Height and Width must be
+// multiples of 2 to the len(Maps).
 type ConvDecoder struct {
 	Height   int   `json:"height"`
 	Width    int   `json:"width"`
@@ -158,7 +158,8 @@ func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 		pixels, maps)
 }
 
-// unitList collects units, each followed by f, with batch norm or layer norm in between if so told.
+// unitList collects units, each followed by f, with batch norm or layer norm in between if
+// configured.
 type unitList struct {
 	be        device.Backend
 	units     []unit

@@ -92,8 +92,8 @@ type Critic interface {
 	PairGradients(b device.Batch, fakes device.Matrix, mix []float32, lambda float64) BlockGradients
 	// RecordGradients are those of loss.OfRecord(D(xᵢ)). The result is valid until the next call.
 	RecordGradients(b device.Batch, loss CriticLoss) BlockGradients
-	// FakeGradients are those of loss.OfFake(D(x)) of the rows of x, fakes that no record has anything
-	// to do with. It sets scores to D. The result is valid until the next call.
+	// FakeGradients are those of loss.OfFake(D(x)) of the rows of x, fakes that depend on no record.
+	// It sets scores to D. The result is valid until the next call.
 	FakeGradients(x device.Matrix, labels []int32, loss CriticLoss, scores []float64) BlockGradients
 	// ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
 	ScoreGradient(dx, x device.Matrix, labels []int32, slope func(score float64) float64,
@@ -134,8 +134,8 @@ func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss,
 	return newCritic(be, l.units, width, in, classes, "critic", seed, a.Activation.gain()), nil
 }
 
-// criticLayers are hidden layers to be added. A smooth activation stands apart where a penalty asks
-// for f″.
+// criticLayers are hidden layers to be added. A smooth activation is a separate unit if a penalty
+// needs for f″.
 func criticLayers(be device.Backend, f Activation, layerNorm bool, loss CriticLoss) unitList {
 	smooth := f != ReLU && f != LeakyReLU
 	return unitList{be: be, f: f.fn(), layerNorm: layerNorm, apart: smooth && loss == Wasserstein}

@@ -1,7 +1,7 @@
 package models
 
 // KeyedCode fills dst with standard Gaussians that depend on key alone, for codes of fakes that
-// belong to one record. It is no noise that protects: that comes from package mechanism.
+// belong to one record. It is not privacy noise, which comes from package mechanism.
 func KeyedCode(dst []float32, key uint64) { keyedNormals(dst, key) }
 
 // KeyedShare returns a number in [0, 1) that depends on key alone, independent of KeyedCode's.

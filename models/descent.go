@@ -14,14 +14,14 @@ type Descent struct {
 	weights     []float32
 }
 
-// Descent begins to train the network where its parameters are.
+// Descent returns a training run that starts at the network's present parameters.
 func (c *Classifier) Descent(be device.Backend, rate float64, steps int) *Descent {
 	p := c.Params()
 	return &Descent{net: c, be: be, rate: rate, steps: steps,
 		grad: device.NewParams(be, p.Shapes...), mean: be.New(1, p.Len()), scale: be.New(1, p.Len())}
 }
 
-// Step moves the parameters along the mean gradient of a batch of so many rows.
+// Step moves the parameters along the mean gradient of a batch with the given number of rows.
 func (d *Descent) Step(g Gradients, rows int) {
 	d.weights = d.weights[:0]
 	for range rows {

@@ -17,7 +17,7 @@
 // bound what is clipped whatever cancels; the weighted sum is one product over all places of all
 // records. A ConvDecoder may normalise over its batch, so it is a Generator only and not a Network.
 //
-// Four kinds of networks differ in what they see of the records. A [Density] models how records are
+// Four kinds of networks differ in how they use the records. A [Density] models how records are
 // distributed and is trained on them privately (VAE, RBM). A [Generator] turns codes into records
 // and never sees one: it is trained against something already released or protected, such as an
 // embedding or a critic (MLP, ConvDecoder). A [Critic] sees records and a generator's fakes, and is

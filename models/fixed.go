@@ -211,7 +211,7 @@ func (u *transposedUnit) addFixed(be device.FixedSummer, w *walk, x, delta devic
 	w.addFixedBias(be, u.window.Height*u.window.Width, u.pixels(delta), weights, blocks[1])
 }
 
-// addFixedBias adds each record's sum of so many rows of m.
+// addFixedBias adds each record's sum of n rows of m.
 func (w *walk) addFixedBias(be device.FixedSummer, rows int, m device.Matrix, weights []float32,
 	block device.FixedBlock) {
 	ones := w.scratch(1, rows, 1)

@@ -144,7 +144,7 @@ func TestGeneratorSize(t *testing.T) {
 			t.Errorf("generator %d: %d bytes of state claimed, %d are there", k, state, got)
 		}
 	}
-	const huge = 1 << 62
+	const huge = math.MaxInt/2 + 1
 	if p, _ := (MLP{Hidden: []int{huge, huge}, BatchNorm: true}).GeneratorSize(huge,
 		[]Head{{huge, Linear}}); p != math.MaxInt64 {
 		t.Errorf("a huge network has %d parameters", p)

@@ -72,7 +72,7 @@ type headUnit struct {
 	width int
 }
 
-// newHeads is the unit that heads need: none where all leave as they are.
+// newHeads returns the unit that the heads need, or none if all outputs are unchanged.
 func newHeads(be device.Backend, heads []Head) []unit {
 	for _, h := range heads {
 		if h.Out != Linear {

@@ -73,8 +73,8 @@ func TestSizeIsWhatNewTakes(t *testing.T) {
 		}
 	}
 	if params, _ :=
-		(VAE{Hidden: []int{1 << 40, 1 << 40}, Latent: 1}).Size(Visible{Dim: 1 << 40}); params !=
-		math.MaxInt64 {
+		(VAE{Hidden: []int{math.MaxInt, math.MaxInt}, Latent: 1}).Size(
+			Visible{Dim: math.MaxInt}); params != math.MaxInt64 {
 		t.Errorf("a size beyond int64 is %d", params)
 	}
 }

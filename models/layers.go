@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// LayerKind is what a Layer does.
+// LayerKind is the operation of a Layer.
 type LayerKind int
 
 const (
@@ -119,7 +119,7 @@ func (c *chain) layerList() (list []Layer) {
 	return list
 }
 
-// copied is m on the host, in memory of its own.
+// copied returns a copy of m in new host memory.
 func copied(be device.Backend, m device.Matrix) device.Matrix {
 	out := device.HostMatrix(m.Rows, m.Cols, make([]float32, m.Rows*m.Cols))
 	be.Download(out.Data, m)

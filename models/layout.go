@@ -105,7 +105,7 @@ func (l *layout) each(f func(b Block, lo int)) {
 	}
 }
 
-// room is a column of so many rows.
+// room returns a column of n rows.
 func (l *layout) room(rows int) device.Matrix {
 	if l.column.Rows < rows {
 		l.column = l.be.New(roomFor(rows), 1)

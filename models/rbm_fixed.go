@@ -38,8 +38,8 @@ func (s *shares) units() float64 {
 }
 
 // FixedForm counts the rounding of wᵢv′ᵢh′ᵢᵀ, up to half a unit an element, and that of the term
-// that FinishFixedSum adds once, (Σw)·N′: if a record comes or goes the term changes by wᵢN′ but
-// for two roundings to whole units and an error of float64 numbers below 2⁻⁵⁰ of a term below 2⁴⁸
+// that FinishFixedSum adds once, (Σw)·N′: if a record is added or removed the term changes by wᵢN′,
+// up to two roundings to whole units and an error of float64 numbers below 2⁻⁵⁰ of a term below 2⁴⁸
 // units: less than 2 units in all.
 func (n *rbm) FixedForm() FixedForm { return fixedForm(n.be, FixedForm{Terms: 4, Reach: 1}) }
 

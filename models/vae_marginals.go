@@ -14,7 +14,7 @@ type MarginalSetter interface {
 	// estimated from a fixed set of public draws of the latent variables. Shifts are equally likely
 	// numbers, independent of the latent variables, that the sampling code will add to the logits of a
 	// whole record; an empty list stands for 0. They do not move the levels of a one-hot block, whose
-	// p are brought to a sum of 1; p of a number is its mean where it is not missing.
+	// p are scaled to sum to 1; p of a number is its mean when it is not missing.
 	SetMarginals(p, shifts []float64)
 }
 

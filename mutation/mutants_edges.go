@@ -72,5 +72,13 @@ func edgeMutants() []mutant {
 			Tests: at("accountant", "TestRememberedPrices"),
 			Old:   "delta, r, lower, termsKey(terms))", New: "0.0, r, lower, termsKey(terms))",
 			Why: "a plan costs what another one did"},
+		{Name: "accountant/names of curves stand in keys as they are", In: "accountant",
+			Tests: at("accountant", "TestNamesForgeNoPrice|TestPartsWithForgedNames"),
+			Old:   "fmt.Sprintf(\"%q %v %v %v\",", New: "fmt.Sprintf(\"%s %v %v %v\",",
+			Why: "a file names a curve so that it passes for two others"},
+		{Name: "accountant/purposes begin lines", In: "accountant",
+			Tests: at("accountant", "TestFilesForgeNoLine"),
+			Old:   "return strconv.Quote(text)", New: "return text",
+			Why: "a file prints a promise that nothing keeps"},
 	}
 }

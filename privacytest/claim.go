@@ -44,7 +44,7 @@ type Evidence struct {
 	// the claim, if true, is seen contradicted so strongly with at most this probability
 	P     float64
 	Event string  // the event that shows it
-	Rate0 float64 // how often it happened on the data set where it is likelier
+	Rate0 float64 // how often it happened on the data set on which it is likelier
 	Rate1 float64 // and on the other
 }
 

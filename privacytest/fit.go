@@ -121,9 +121,9 @@ func gridFinding(values []float64, grid, falseAlarm float64) string {
 	return ""
 }
 
-// CheckIndependent fails the test if two streams of centred draws are correlated,
-// as they are when noise is used twice: after a resume, in two workers, in two
-// steps. The false alarm is that of a normal approximation to the correlation.
+// CheckIndependent fails the test if two streams of centred draws are correlated, as happens when
+// noise is used twice: after a resume, in two workers, in two steps. The false alarm is that of a
+// normal approximation to the correlation.
 func CheckIndependent(tb testing.TB, a, b []float64, falseAlarm float64) {
 	tb.Helper()
 	if z := correlation(a, b); math.Erfc(z/math.Sqrt2) < falseAlarm {

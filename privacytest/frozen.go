@@ -195,7 +195,7 @@ func (f *freezer) table(out *frozen, v reflect.Value) {
 	}
 	var pairs []pair
 	for i := v.MapRange(); i.Next(); {
-		key := freezer{met: map[meeting]int{}} // of its own: the order is not known yet
+		key := freezer{met: map[meeting]int{}} // a copy, since the order is not known yet
 		k := key.freeze(i.Key())
 		if len(key.met) > 0 && v.Len() > 1 {
 			out.opaque = "a map whose keys are pointers, which have no order"
@@ -218,12 +218,12 @@ func (f *freezer) unreadable(out *frozen, v reflect.Value) {
 		out.leaf = "nil"
 		return
 	case v.Kind() == reflect.Func:
-		out.opaque = "a function, whose captured variables cannot be read: return what it computes"
+		out.opaque = "a function, whose captured variables cannot be read: return its result instead"
 		// A closure is known by where its variables are, not by its code.
 		out.leaf = fmt.Sprint(*(*unsafe.Pointer)(unsafe.Pointer(v.UnsafeAddr())))
 	case v.Kind() == reflect.Chan:
 		out.opaque =
-			"a channel, whose contents cannot be read without taking them: return what it carries"
+			"a channel, whose contents cannot be read without removing them: return its contents instead"
 		out.leaf = fmt.Sprint(v.UnsafePointer())
 	default:
 		out.opaque = "an unsafe pointer, whose target is unknown"

@@ -124,7 +124,7 @@ func (r Replay[D]) compare(seed uint64, c change, data, neighbour D) ([]string, 
 	return second.findings, second.left
 }
 
-// rowCount is how many rows a data set has, where that can be told.
+// rowCount returns the number of rows of a data set, if its type has one.
 func rowCount(d any) (int, bool) {
 	if data, ok := d.(records.Data); ok {
 		return data.Len(), true
@@ -142,7 +142,7 @@ type result struct {
 	errText, panicText      string
 	ledger                  string // its whole state
 	guarantee               frozen
-	held                    []any // alive, so that no later object can have the address of one in here
+	held                    []any // alive, so that no later object reuses an address
 }
 
 func (r Replay[D]) once(t *tape, data D) (res result) {

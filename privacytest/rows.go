@@ -13,7 +13,7 @@ import (
 // change is what tells two neighbours apart, by the numbers of rows.
 type change struct {
 	known    bool
-	extra    int   // the row that only the larger data set has; -1 if there is none
+	extra    int   // the row that is only in the larger data set; -1 if there is none
 	replaced []int // rows in which data sets of one size differ
 	size     int   // of the larger
 }

@@ -29,7 +29,7 @@ type seeded struct {
 	number func(row int) int
 }
 
-// Source gives every run of one context a key of its own.
+// Source gives every run in one context a different key.
 func (s *seeded) Source() (*entropy.Source, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

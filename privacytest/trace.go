@@ -53,8 +53,8 @@ type tape struct {
 	findings []string
 }
 
-// step is one step of one purpose. Disjoint parts of the records have runs of their own, each of
-// which counts from one, so that a step stands for the part whose sample was drawn last.
+// step is one step of one purpose. Disjoint parts of the records have separate runs, each of which
+// counts from one, so a step belongs to the part whose sample was drawn last.
 type step struct {
 	purpose string
 	number  uint64
@@ -112,7 +112,7 @@ func (t *tape) Sample(s entropy.Sample) {
 		t.find("call %d, sample %q: data sets of one size have samples of different rows", at, s.Purpose)
 		return
 	case !t.change.known:
-		t.find("call %d, sample %q: it cannot be told which rows differ: set Changed", at, s.Purpose)
+		t.find("call %d, sample %q: the rows that differ cannot be determined: set Changed", at, s.Purpose)
 		return
 	}
 	if s.Probability < 1 && t.left == noSamples {

@@ -3,6 +3,7 @@ package records_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ func constrained(t testing.TB) records.Schema {
 			24*time.Hour).WithMissing(),
 		records.Duration("least", 0, time.Hour, time.Second),
 		records.Duration("most", -time.Minute, 2*time.Hour, time.Millisecond),
-		records.Integer("small", 0, 1000), records.Integer("wide", 0, 1<<60),
+		records.Integer("small", 0, 1000), records.Integer("wide", 0, math.MaxInt>>3),
 		records.Ordinal("before", "a", "b", "c"), records.Ordinal("after", "a", "b", "c").WithMissing(),
 		records.Categorical("town", "Bonn", "Köln", "Graz").WithMissing(),
 		records.Categorical("land", "D", "A"), records.Label("class", "x", "y")))(t)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"maps"
+	"math"
 	"runtime/metrics"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func oneColumn(t testing.TB) map[string]func(data []byte, limits ...records.Limi
 	for name, c := range map[string]records.Column{
 		"moments":     records.Datetime("x", from, from.AddDate(9, 0, 0), time.Second),
 		"lengths":     records.Duration("x", -time.Hour, time.Hour, time.Millisecond),
-		"wide":        records.Integer("x", 0, 1<<60),
+		"wide":        records.Integer("x", 0, math.MaxInt>>3),
 		"narrow":      records.Integer("x", 0, 9),
 		"hashed":      records.Hashed("x", 9, "aspirin"),
 		"identifiers": records.Identifier("x", records.UUID()),

@@ -77,7 +77,7 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 			c.ClipNorm, c.Clip = 0, sgd.DPNorm{MaxNorm: 1, NoiseMultiplier: 1}
 		}, "Clip.Bins"},
 		{func(c *sgd.Config) {
-			c.ClipNorm, c.Clip = 0, sgd.DPNorm{MaxNorm: 1, Bins: 1 << 40, NoiseMultiplier: 1}
+			c.ClipNorm, c.Clip = 0, sgd.DPNorm{MaxNorm: 1, Bins: 1 << 30, NoiseMultiplier: 1}
 		}, "Clip.Bins"},
 		{func(c *sgd.Config) {
 			c.ClipNorm, c.Clip = 0, sgd.DPNorm{MaxNorm: 1, MinNorm: 2, Bins: 5, NoiseMultiplier: 1}

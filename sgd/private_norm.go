@@ -42,7 +42,7 @@ func (d DPNorm) check(k *checker, _ Config) {
 		d.Bins <= maxBins, "Clip.Bins", d.Bins, "a positive number of bins, at most 2^20")
 	k.ok(d.MinNorm == 0 || d.Bins > 1, "Clip.Bins", d.Bins, "at least two geometric bins")
 	if narrowest := d.MaxNorm / float64(d.Bins); d.MinNorm == 0 && d.MaxNorm >= smallestNorm &&
-		d.Bins > 0 {
+		d.Bins > 0 && d.Bins <= maxBins {
 		k.ok(narrowest >= smallestNorm, "Clip.Bins", d.Bins, "bins of width 2^-60 or more")
 	}
 	k.positive("Clip.NoiseMultiplier", d.NoiseMultiplier)

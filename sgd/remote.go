@@ -22,9 +22,9 @@ var ErrPieces = errors.New("sgd: pieces of a step are missing")
 // A Carrier has tasks carried out by workers, each of which holds a [Worker] of the same
 // configuration and records. It sees sealed bytes alone. Package sgd/workers has one for processes.
 type Carrier interface {
-	// Carry has every task carried out at least once, and passes what Worker.Do returned to take,
-	// concurrently if it likes. A result that take refuses is of no worth: the task is to be carried
-	// out again. What is taken twice counts once.
+	// Carry has every task carried out at least once by Worker.Do and passes each result to take,
+	// which may be called concurrently. If take returns an error, the task has to be carried out
+	// again. A result that is passed twice counts once.
 	Carry(ctx context.Context, tasks [][]byte, take func(result []byte) error) error
 }
 

@@ -14,7 +14,7 @@ var (
 	// ErrNotFound is returned if the store holds no ledger of that name.
 	ErrNotFound = errors.New("store: no such ledger")
 	// ErrExists is returned if the store already holds a ledger of that name.
-	ErrExists = errors.New("store: the ledger exists")
+	ErrExists = errors.New("store: the ledger already exists")
 )
 
 // A Backend keeps journals by name. It does not interpret their content. It is safe for

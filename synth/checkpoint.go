@@ -106,7 +106,7 @@ type keeper struct {
 	closed     bool // the run is over
 }
 
-// keptLine is a line of the transaction with what the file counts as taken.
+// keptLine is a line of the transaction with the number of uses that the file counts as taken.
 type keptLine struct {
 	purpose string
 	count   int
@@ -167,7 +167,7 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	return k, nil
 }
 
-// hash identifies the plan in its checkpoints, by its parameters and by what it may draw.
+// hash identifies the plan in its checkpoints, by its parameters and its stages.
 func (p *Program) hash() (string, error) {
 	j, err := p.parameters()
 	if err != nil {

@@ -39,7 +39,7 @@ func (e *Interrupted) Error() string {
 	if e == nil || e.Err == nil {
 		return "interrupted"
 	}
-	return e.Err.Error() + "; the same call goes on from checkpoint " + e.Checkpoint
+	return e.Err.Error() + "; the same call continues from checkpoint " + e.Checkpoint
 }
 
 // final reports whether the same call would fail in the same way again.

@@ -50,7 +50,7 @@ func NewGenerator(system string, m Model, g accountant.Guarantee) *Generator {
 	return &Generator{system: system, model: m, guarantee: g}
 }
 
-// made refuses the zero value.
+// made returns an error for the zero value.
 func (g *Generator) made() error {
 	if g == nil || g.model == nil {
 		return param.New("synth.Generator", nil,
@@ -127,14 +127,15 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 	clear(dst)
 }
 
-// Sample generates n records. The caller chooses n; the private number of training records does not
-// enter.
+// Sample generates n records. The caller chooses n, which does not depend on the private number of
+// training records.
 //
-// Records of a table obey the constraints that are declared with its schema, and of any draw those
-// that [Given] states for it; identifiers are made afresh.
+// Records of a table obey the constraints declared with its schema, and those that [Given] adds for
+// a draw; identifiers are newly generated.
 //
 // Errors: ctx.Err(); *param.Error for a negative n, for a cluster or a class that does not exist,
-// or for constraints that the records cannot have; *[Rejected] where constraints leave too few.
+// or for constraints that the records cannot have; *[Rejected] if too few records meet the
+// constraints.
 func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (records.Data, error) {
 	d := drawOf(opts)
 	s, err := g.open(n, d)

@@ -66,7 +66,8 @@ func lines(t testing.TB) records.Schema {
 	}
 	s, err := records.NewSchema(
 		records.Identifier("l_id", records.UUID()),
-		records.Integer("l_orderkey", 1, 6_000_000_000), records.Integer("l_linenumber", 1, 7),
+		records.Integer("l_orderkey", 1, min(6_000_000_000, math.MaxInt)),
+		records.Integer("l_linenumber", 1, 7),
 		records.Integer("l_quantity", 1, 50), records.Numeric("l_extendedprice", 900, 105_000),
 		records.Numeric("l_discount", 0, 0.1), dates("o_orderdate"), dates("l_shipdate"),
 		dates("l_receiptdate").WithMissing(),

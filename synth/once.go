@@ -15,9 +15,9 @@ const (
 	shareNoise = 2 * math.Sqrt2 * (1 + 0x1p-40)
 )
 
-// Once carries out a stage that is a single joint Gaussian release of sums of the given sizes.
-// prepare states the release: its effect, and its sums with their standard deviations; their Out
-// may be nil. Once returns the noisy sums.
+// Once runs a stage that is a single joint Gaussian release of sums of the given sizes. prepare
+// states the release: its effect, and its sums with their standard deviations; their Out may be
+// nil. Once returns the noisy sums.
 //
 // If a checkpoint is kept, the release is drawn in shares, each written to the file before the next
 // is drawn. Shares lost to interruptions are left out of the mean, which then has more noise.

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// A Part is stored in a file as a section of its own, such as the parameters of a network or
-// the state of an optimiser. Save writes it and Load reads it back.
+// A Part is stored in a file as a separate section, such as the parameters of a network or the
+// state of an optimiser. Save writes it and Load reads it back.
 type Part struct {
 	Name string
 	Save func() ([]byte, error)
@@ -85,7 +85,7 @@ func (f *File) Load(parts ...Part) error {
 	return nil
 }
 
-// Decode reads what Work.Config wrote.
+// Decode reads a configuration written by Work.Config.
 //
 // Errors: ErrFormat.
 func (p SavedPlan) Decode(config any) error { return decode(p.Config, config) }

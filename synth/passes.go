@@ -16,8 +16,8 @@ import (
 // A Pass is one reading of all records, for a stage that releases exact sums of them.
 type Pass struct {
 	Purpose string `json:"purpose"` // of the stage
-	// State is what the sums depend on beside the plan, such as what an earlier stage has released:
-	// public, and in a form of the system's own.
+	// State is what the sums depend on in addition to the plan, such as the release of an earlier
+	// stage: public, and in a form of the system's own.
 	State []byte `json:"state,omitempty"`
 	// Secret is what else they depend on that is not public, such as which records a sample holds. It
 	// travels sealed, beside the pass, and its length may be seen.
@@ -69,7 +69,7 @@ type PassPlan interface {
 	Plan
 	// Partial returns the sums of a pass over no records: see [NewPartial].
 	Partial(pass Pass, opts ...Option) (*partial.Partial, error)
-	// FitPasses is FitOn where the records are elsewhere: see [FitPasses].
+	// FitPasses is like FitOn for records that other processes hold: see [FitPasses].
 	FitPasses(ctx context.Context, ledger *accountant.Ledger,
 		read func(context.Context, Pass) (*partial.Partial, error), opts ...Option) (*Generator, error)
 }
@@ -91,11 +91,11 @@ func NewPartial(p *Program, pass Pass, opts ...Option) (*partial.Partial, error)
 	return w.Partial(pass, r.Backend)
 }
 
-// FitPasses is FitOn of a program where the records are elsewhere: whenever the plan needs the sums
+// FitPasses is like FitOn for records that other processes hold: whenever the plan needs the sums
 // of a pass, read returns those of all records together, merged from shards as package partial
 // describes. Given the same noise, what is released is the same bits as by FitOn.
 //
-// Guarantee: that of FitOn for the records of all shards, each of which must be in one shard.
+// Guarantee: that of FitOn for the records of all shards. Each record must be in exactly one shard.
 // Errors: those of FitOn and of read; *param.Error for a plan that reads records in other ways,
 // before anything is reserved, and for sums of another pass.
 func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
@@ -112,21 +112,22 @@ func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
 	}, opts...)
 }
 
-// Shards names the shards of which the sums of FitPasses are made, in order. Names are public. A
-// plan that tells records apart by their position needs them; others ignore them.
+// Shards names, in order, the shards that the sums of FitPasses consist of. Names are public. A
+// plan that distinguishes records by their position needs them; others ignore them.
 func Shards(names ...string) Option { return func(o *options) { o.shards = names } }
 
-// Shards are the names that the option of that name gave.
+// Shards returns the names given by the option Shards.
 func (r *Run) Shards() []string { return r.shards }
 
-// Elsewhere reports whether the records are read by FitPasses' function alone.
+// Elsewhere reports whether only the function of FitPasses reads the records.
 func (r *Run) Elsewhere() bool { return r.read != nil }
 
-// Read makes a pass over the run's records and returns its sums, which are for a release alone. The
-// release is to be noted as real, see NoteReal, where the sums are: partial.Partial.Real.
+// Read makes a pass over the run's records and returns its sums, which may only be used for a
+// release. The release must note the noise class real (see NoteReal) if the sums have it:
+// partial.Partial.Real.
 //
 // Errors: those of what reads the records; *param.Error for sums of another pass, or of a unit that
-// the ledger's promise does not allow.
+// the ledger's guarantee does not permit.
 func (r *Run) Read(ctx context.Context, pass Pass) (*partial.Partial, error) {
 	if r.program == nil {
 		return nil, errFree

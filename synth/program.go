@@ -98,7 +98,7 @@ func (p *Program) check() error {
 	seen := map[string]bool{}
 	for i, s := range p.stages {
 		path := fmt.Sprintf("synth.NewProgram.stages[%d].", i)
-		k.OK(s.Purpose != "" && !seen[s.Purpose], path+"Purpose", s.Purpose, "a name of its own")
+		k.OK(s.Purpose != "" && !seen[s.Purpose], path+"Purpose", s.Purpose, "a distinct name")
 		seen[s.Purpose] = true
 		k.OK(s.Event != nil, path+"Event", nil, "an event")
 		k.OK(s.Count > 0, path+"Count", s.Count, "a positive integer")
@@ -112,7 +112,7 @@ func (p *Program) check() error {
 	return k.Err()
 }
 
-// made refuses the zero value.
+// made returns an error for the zero value.
 func (p *Program) made() error {
 	if p == nil || p.work == nil {
 		return param.New("synth.Plan", nil, "a plan made by a configuration's Plan or read from a file")
@@ -167,7 +167,7 @@ func (p *Program) String() string {
 	return wrap.Lines(b.String(), "")
 }
 
-// planVersion is written into every plan; a reader refuses versions it does not know.
+// planVersion is written into every plan; unknown versions are an error.
 const planVersion = 2
 
 // planJSON is a plan as a file holds it. Readers of the file see its price and stages; programs

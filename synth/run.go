@@ -86,8 +86,8 @@ func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data rec
 }
 
 // A Judge is a Work that can detect, from public facts about a run, that the run cannot succeed.
-// Judge is called before anything is reserved. It may use only what the plan declares public
-// about the data.
+// Judge is called before anything is reserved. It may use only what the plan declares public about
+// the data.
 type Judge interface {
 	Judge(r *Run) error
 }
@@ -147,8 +147,8 @@ func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 	return &Run{Backend: o.backend, options: o, epsilon: g.Epsilon, start: time.Now()}, nil
 }
 
-// Run is a fit in progress: what it reads and what it may draw. A system gets it from
-// [Program.FitOn] and must not keep it.
+// Run is a fit in progress: its data and its reserved draws. A system gets it from [Program.FitOn]
+// and must not keep it.
 type Run struct {
 	Data    records.Data // held to the schema
 	Ledger  *accountant.Ledger
@@ -163,9 +163,9 @@ type Run struct {
 	real    map[string]bool // stages of Once whose sums are not exact
 	over    atomic.Bool     // fit has returned
 
-	read func(context.Context, Pass) (*partial.Partial, error) // nil where the run has the records
+	read func(context.Context, Pass) (*partial.Partial, error) // nil if the run has the records
 
-	transaction string // its ID on the ledger; empty where it has none
+	transaction string // its ID on the ledger; empty if it has none
 
 	outer *enclosing // the run that this one is a part of; nil for none
 }
@@ -271,7 +271,7 @@ func (p *Program) once(purpose string) bool {
 // kind if the run's scratch memory holds private rows. See device.Fresh.
 func (r *Run) ReleaseBackend() device.Backend { return device.Fresh(r.Backend) }
 
-// Allowance returns what a stage with one part and one lane may draw.
+// Allowance returns the draws of a stage with one part and one lane.
 func (r *Run) Allowance(purpose string) *mechanism.Allowance {
 	if a := r.allowed[purpose]; len(a) > 0 {
 		return a[0]
@@ -279,7 +279,7 @@ func (r *Run) Allowance(purpose string) *mechanism.Allowance {
 	return nil
 }
 
-// Allowances returns what a stage may draw, ordered by part and, within a part, by lane. Lanes
+// Allowances returns the draws of a stage, ordered by part and, within a part, by lane. Lanes
 // without a release have none.
 func (r *Run) Allowances(purpose string) []*mechanism.Allowance { return r.allowed[purpose] }
 
@@ -321,7 +321,7 @@ func (r *Run) Preview(step int, model func() (Model, error)) error {
 // errFree is returned by methods that a run without private releases does not support.
 var errFree = errors.New("this run has no plan: it draws nothing private")
 
-// Guarantee is that of the ledger so far, with what the plan says of rows.
+// Guarantee returns the ledger's guarantee so far, with the plan's largest number of rows per unit.
 func (r *Run) Guarantee() accountant.Guarantee {
 	g := r.Ledger.Guarantee()
 	g.RowsPerUnit = r.program.schema.RowsPerPerson()

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// reading is a system that does with a run what a test wants.
+// reading is a system whose run calls a test's function.
 type reading struct{ fit func(*synth.Run) error }
 
 func (reading) Title() string                    { return "reading" }
@@ -23,7 +23,7 @@ func (w reading) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
 	return nil, w.fit(r)
 }
 
-// lying hands out numbers outside its schema, or fails once it is told to.
+// lying returns numbers outside its schema, or fails after a test's signal.
 type lying struct {
 	records.Data
 	fails bool
@@ -67,7 +67,7 @@ func TestRunsReadRecordsOfTheirSchema(t *testing.T) {
 		for i := range b.Rows {
 			for _, v := range b.Dense.Row(i) {
 				if v != 1 {
-					t.Errorf("a system reads %v of records in [0, 1]", v)
+					t.Errorf("a system reads %v from records in [0, 1]", v)
 				}
 			}
 		}
@@ -78,7 +78,7 @@ func TestRunsReadRecordsOfTheirSchema(t *testing.T) {
 	}
 }
 
-// Once data have failed nothing more is drawn, and the run ends in an error even if nothing was
+// After data have failed nothing more is drawn, and the run ends in an error even if nothing was
 // left to draw.
 func TestRunsEndWithDataThatFail(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
@@ -118,8 +118,8 @@ func (d *lying) read(r *synth.Run) {
 	r.Data.Range(0, 1, &b)
 }
 
-// TestAllowancesEndWithTheirRun: what a system keeps of a run, or a grant of it, draws nothing once
-// the run has returned.
+// TestAllowancesEndWithTheirRun: an allowance or a grant that a system keeps draws nothing after
+// its run has returned.
 func TestAllowancesEndWithTheirRun(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {

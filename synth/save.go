@@ -34,7 +34,7 @@ type Loading struct {
 	Limits        records.Limits // of the size of what is read
 }
 
-// A LoadOption supplies what a file cannot hold.
+// A LoadOption supplies a value that a file cannot hold.
 type LoadOption func(*Loading)
 
 // LoadOn makes the loaded generator compute on the given backend.
@@ -174,7 +174,7 @@ func (list Systems) LoadFile(path string, opts ...LoadOption) (*Generator, error
 type SavedPlan struct {
 	Schema records.Schema
 	Budget accountant.Budget
-	Config json.RawMessage // what Work.Config wrote
+	Config json.RawMessage // the configuration from Work.Config
 	Limits records.Limits  // of the size of what the plan describes
 }
 

@@ -1,5 +1,5 @@
 // Package weights reads and writes the parameters of networks in the formats that other programs
-// use: safetensors and NumPy's .npz. Every block of parameters is one array of its own name.
+// use: safetensors and NumPy's .npz. Every block of parameters is one array with the block's name.
 //
 // A network may be trained elsewhere on public data and loaded here as a start, or trained here
 // and used elsewhere. Parameters that were trained privately are covered by the guarantee of

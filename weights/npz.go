@@ -17,7 +17,7 @@ const suffix = ".npy"
 
 // WriteNPZ writes parameters as an archive that numpy.load reads, one array for each block.
 //
-// Errors: the writer's; *[param.Error] for blocks without names of their own.
+// Errors: the writer's; *[param.Error] for blocks without distinct names.
 func WriteNPZ(w io.Writer, b device.Backend, p device.Params) error {
 	if err := check("weights.WriteNPZ", b, p); err != nil {
 		return err
@@ -51,7 +51,7 @@ func python(axes []int) string {
 // name and shape, and perhaps others, which are ignored. If it fails, the parameters are as they
 // were.
 //
-// Errors: [ErrFormat]; the reader's; *[param.Error] for blocks without names of their own, or nil.
+// Errors: [ErrFormat]; the reader's; *[param.Error] for blocks without distinct names, or nil.
 func ReadNPZ(r io.ReaderAt, size int64, b device.Backend, p device.Params) error {
 	if r == nil {
 		return param.New("weights.ReadNPZ.reader", nil, "a file")

@@ -30,7 +30,7 @@ type tensor struct {
 
 // WriteSafetensors writes parameters in the safetensors format.
 //
-// Errors: the writer's; *[param.Error] for blocks without names of their own.
+// Errors: the writer's; *[param.Error] for blocks without distinct names.
 func WriteSafetensors(w io.Writer, b device.Backend, p device.Params) error {
 	if err := check("weights.WriteSafetensors", b, p); err != nil {
 		return err
@@ -82,7 +82,7 @@ func block(b device.Backend, m device.Matrix) []byte {
 // block, of its name and shape, and perhaps others, which are ignored. If it fails, the parameters
 // are as they were.
 //
-// Errors: [ErrFormat]; the reader's; *[param.Error] for blocks without names of their own.
+// Errors: [ErrFormat]; the reader's; *[param.Error] for blocks without distinct names.
 func ReadSafetensors(r io.Reader, b device.Backend, p device.Params) error {
 	if err := check("weights.ReadSafetensors", b, p); err != nil {
 		return err

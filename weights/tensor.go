@@ -24,7 +24,7 @@ func check(path string, b device.Backend, p device.Params) error {
 	seen := map[string]bool{}
 	for _, s := range p.Shapes {
 		c.OK(s.Name != "" && s.Name != metadataKey && !seen[s.Name], path+".params",
-			fmt.Sprintf("a block named %q", s.Name), "names of their own")
+			fmt.Sprintf("a block named %q", s.Name), "a distinct name for each block")
 		seen[s.Name] = true
 	}
 	return c.Err()

@@ -19,6 +19,7 @@ type draftJob struct {
 	isPublic   bool
 	public     draft.Public
 	candidates string
+	rows       int // of a person; 0 where a row is all there is
 	budget     accountant.Budget
 	out        string
 }
@@ -53,6 +54,8 @@ func newDraft(a *app) *cobra.Command {
 	f.IntVar(&j.public.MaxLevels, "max-levels", 100,
 		"with --public: largest `number` of levels of a column of texts")
 	f.StringVar(&j.candidates, "candidates", "", "schema `file` to be narrowed by private records")
+	f.IntVar(&j.rows, "rows-per-person", 0,
+		"with --candidates: protect persons of up to this `number` of rows, named by --person")
 	budgetFlags(f, &j.budget, 0.1, 1e-6)
 	j.where.flags(c)
 	j.in.flags(f)
@@ -67,7 +70,13 @@ func (j *draftJob) run(ctx context.Context, path string) error {
 	if j.asJSON && j.out == stdio {
 		return usagef("--json: want --out, since standard output holds the schema")
 	}
-	if j.isPublic {
+	switch {
+	case j.rows < 0:
+		return usagef("--rows-per-person: %d: want a positive number of rows, or 0 to protect single rows",
+			j.rows)
+	case j.isPublic && j.rows > 0:
+		return usagef("--rows-per-person: public rows need no protection: want --candidates")
+	case j.isPublic:
 		return j.fromPublic(path)
 	}
 	return j.fromPrivate(ctx, path)
@@ -116,6 +125,9 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	if j.rows > 0 {
+		wide = wide.ByPerson(j.rows)
+	}
 	plan, err := draft.Config{Candidates: wide, Budget: j.budget}.Plan()
 	if err != nil {
 		return err
@@ -139,7 +151,7 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	return j.finish(d.Schema, draftResult{Priced: true, Ledger: j.where.ledger,
+	return j.finish(d.Schema.ByPerson(0), draftResult{Priced: true, Ledger: j.where.ledger,
 		Guarantee: &d.Guarantee})
 }
 

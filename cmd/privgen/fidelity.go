@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/fidelity"
 )
 
@@ -32,7 +33,9 @@ func newFidelity(a *app) *cobra.Command {
 		Long: "Fidelity releases figures of quality with noise: the error of each column of the " +
 			"synthetic\nrecords, and the accuracy on real records of classifiers trained on synthetic " +
 			"ones. The ledger\npays for the release. The figures may be published: see privgen report " +
-			"--publish. Each run is a\nfurther release.",
+			"--publish. Each run is a\nfurther release.\n\n" +
+			"If the generator protects persons, so does the release: --person names their column, and " +
+			"the\nledger must protect users.",
 		Example: "  privgen fidelity people.gen people.csv --ledger people --epsilon 0.2 -o figures.json",
 		Args:    arguments("GENERATOR", "RECORDS"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
@@ -77,11 +80,15 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 	if err != nil {
 		return err
 	}
-	plan, err := fidelity.Config{Schema: gen.Schema(), Budget: j.budget, Seed: j.seed}.Plan()
+	schema := gen.Schema() // of persons where the generator protects them
+	if g := gen.Guarantee(); g.Unit == records.UnitUser {
+		schema = schema.ByPerson(g.RowsPerUnit)
+	}
+	plan, err := fidelity.Config{Schema: schema, Budget: j.budget, Seed: j.seed}.Plan()
 	if err != nil {
 		return err
 	}
-	data, err := j.read(path, j.in, gen.Schema())
+	data, err := j.read(path, j.in, schema)
 	if err != nil {
 		return err
 	}
@@ -92,7 +99,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 	if err := writable(j.out); err != nil {
 		return err
 	}
-	ledger, err := j.where.use(j.app, ctx, accountant.Terms{Budget: j.budget})
+	ledger, err := j.where.use(j.app, ctx, termsFor(j.budget, schema))
 	if err != nil {
 		return err
 	}

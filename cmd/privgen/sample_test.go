@@ -227,9 +227,42 @@ func TestPersonsOfSeveralRows(t *testing.T) {
 		t.Errorf("the guarantee is for %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
 	}
 	s.run(0, "sample", "people.gen", "-n", "10")
+	s.ofPersons()
 	s.run(0, "plan", "schema.json", "--records", "3000", "-o", "rows.json")
 	s.oneLine(s.run(exitInput, "compare", "visits.csv", "plan.json", "rows.json", "--ledger", "people",
 		"--person", "who", "-o", "out"), "rows per person")
+}
+
+// ofPersons drafts a schema and releases figures on ledgers of persons.
+func (s *session) ofPersons() {
+	draft := []string{"draft", "visits.csv", "--candidates", "schema.json", "--ledger", "drafts",
+		"--new-ledger", "--epsilon", "1"}
+	persons := append(draft, "--rows-per-person", "2", "-o", "drafted.json")
+	s.oneLine(s.run(exitUsage, persons...), "--person")
+	e := s.run(0, append(persons, "--person", "who", "--json")...)
+	validate(s.T, "draft", e.stdout)
+	if r := decode[draftResult](s.T, e.stdout); r.Guarantee.Unit != records.UnitUser ||
+		r.Guarantee.RowsPerUnit != 2 {
+		s.Errorf("the draft is for %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
+	}
+	s.run(0, "plan", "drafted.json", "--records", "1500", "-o", "drafted-plan.json")
+	s.oneLine(s.run(exitInput, append(draft, "-o", "other.json")...), "user")
+	s.oneLine(s.run(exitUsage, "draft", "visits.csv", "--public", "--rows-per-person", "2"),
+		"--rows-per-person")
+
+	s.run(0, "ledger", "create", "figures", "--unit", records.UnitUser, "--delta", "1e-5")
+	figures := []string{"fidelity", "people.gen", "visits.csv", "--ledger", "figures", "-n", "500",
+		"-o", "figures.json"}
+	s.oneLine(s.run(exitUsage, figures...), "--person")
+	e = s.run(0, append(figures, "--person", "who", "--json")...)
+	validate(s.T, "fidelity", e.stdout)
+	if r := decode[fidelityResult](s.T, e.stdout); r.Guarantee.Unit != records.UnitUser ||
+		r.Guarantee.RowsPerUnit != 2 {
+		s.Errorf("the figures are for %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
+	}
+	figures[4] = "rows"
+	figures[8] = "others.json"
+	s.oneLine(s.run(exitInput, append(figures, "--person", "who")...), "UnitUser")
 }
 
 // TestSamplesOfImagesAreAPicture: the one that the library writes of the same draw. Rows of a table

@@ -37,7 +37,7 @@ func WriteFrame(w io.Writer, f *records.Frame) error {
 }
 
 // WriteFrames writes records that come in parts, such as those a generator streams. Its memory is
-// that of one row group, and of a few hundred bytes for each column of each row group in the
+// that of one row group, and of a few kilobytes for each column of each row group, for the
 // footer. The first error of the parts ends it.
 //
 // Errors: those of [WriteFrame]; the first error of the parts.

@@ -59,7 +59,7 @@ type Error struct {
 	Err error  // what the driver said
 }
 
-// Error says what failed.
+// Error describes the failure.
 func (e *Error) Error() string { return fmt.Sprintf("cuda: %s: %v", e.Op, e.Err) }
 
 // Unwrap returns the driver's own error.

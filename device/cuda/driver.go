@@ -24,7 +24,7 @@ type gpu struct {
 	kernels kernels
 	call    call
 	rooms   [roomCount]room
-	packed  []uint32 // sparse lists on their way to the device
+	packed  []uint32 // buffers for sparse lists that are copied to the device
 }
 
 func open(s settings) (device.Backend, error) {
@@ -61,8 +61,9 @@ func (g *gpu) load(dev cu.Device) error {
 	return err
 }
 
-// resources are what a backend leaves behind. The primary context is not among them: matrices may
-// outlive their backend, and giving their memory back takes a context; it ends with the process.
+// resources are released when a backend is collected. The primary context is not among them:
+// matrices may outlive their backend, and freeing their memory needs a context, which ends with the
+// process.
 type resources struct {
 	pool *pool
 	blas *blas
@@ -74,8 +75,7 @@ func release(r resources) {
 	r.pool.close()
 }
 
-// bind ties the goroutine to a thread that works on the context, until the function that it returns
-// is called.
+// bind locks the goroutine to a thread with the context, until the returned function is called.
 func bind(ctx cu.CUContext) func() {
 	runtime.LockOSThread()
 	if err := cu.SetCurrentContext(ctx); err != nil {
@@ -85,12 +85,12 @@ func bind(ctx cu.CUContext) func() {
 	return runtime.UnlockOSThread
 }
 
-// begin takes the device; end, deferred, gives it back.
+// begin locks the device; end, deferred, unlocks it.
 func (g *gpu) begin() {
 	g.mu.Lock()
 	runtime.LockOSThread()
 	if err := cu.SetCurrentContext(g.ctx); err != nil {
-		g.end() // the panic finds no deferred end yet
+		g.end() // end is not deferred yet
 		check("context", err)
 	}
 }
@@ -100,16 +100,16 @@ func (g *gpu) end() {
 	g.mu.Unlock()
 }
 
-// check ends in a panic what a device cannot do: the interface has no way to say so.
+// check panics on an error of the device, since the interface has no error results.
 func check(op string, err error) {
 	if err != nil {
 		panic(&Error{op, err})
 	}
 }
 
-// Name returns the device's own.
+// Name returns the device's name.
 func (g *gpu) Name() string { return g.name }
 
-// Workers returns the number of the host's cores: noise, gathering and sums over records are theirs
+// Workers returns the number of the host's cores, which do noise, gathering and sums over records
 // while the device multiplies.
 func (g *gpu) Workers() int { return runtime.GOMAXPROCS(0) }

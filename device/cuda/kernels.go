@@ -52,7 +52,7 @@ const (
 	kernelCount
 )
 
-// kernelNames says what they are called, and where.
+// kernelNames lists the names of the kernels and their modules.
 var kernelNames = [kernelCount]struct{ file, name string }{
 	adamKernel:              {"adam", "adam"},
 	addRowsKernel:           {"sparse", "add_rows"},

@@ -15,13 +15,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// line is records of one coordinate in [0, 10].
+// line returns records of one coordinate in [0, 10].
 func line(t testing.TB, values []float32, labels ...int32) *records.Table {
 	return must(records.FromFlat(records.Interval(1, 0, 10).WithLabels("no", "yes"), values,
 		labels...))(t)
 }
 
-// every is all methods with few and fast settings.
+// every returns all methods with small, fast settings.
 func every(seed uint64) []classify.Method {
 	return []classify.Method{
 		classify.NeuralNetwork{Seed: seed}, classify.NeuralNetwork{Hidden: []int{8}, Seed: seed},
@@ -39,7 +39,7 @@ func TestTreeSplitsHalfWayBetweenValues(t *testing.T) {
 	c := must(classify.DecisionTree{}.Fit(line(t, []float32{1, 2, 4, 7}, 0, 0, 1, 1)))(t)
 	got := must(c.Predict(line(t, []float32{0, 2.9, 3.1, 10}, 0, 0, 0, 0)))(t)
 	if want := []int32{0, 0, 1, 1}; !slices.Equal(got, want) {
-		t.Errorf("named %v, want %v: the split is at 3", got, want)
+		t.Errorf("predicted %v, want %v: the split is at 3", got, want)
 	}
 }
 
@@ -50,7 +50,7 @@ func TestTreeSolvesExclusiveOr(t *testing.T) {
 	}
 	if r := must(must(classify.DecisionTree{Depth: 1}.Fit(data))(t).Test(data))(t); r.Accuracy() >
 		0.65 {
-		t.Errorf("one split does it: %v", r)
+		t.Errorf("one split suffices: %v", r)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestEveryMethodLearns(t *testing.T) {
 	}
 }
 
-// TestMethodsFollowTheSeedAlone trains on one core and on several.
+// TestMethodsFollowTheSeedAlone trains on one core and on several: only the seed may matter.
 func TestMethodsFollowTheSeedAlone(t *testing.T) {
 	train, test := blobs(t, 1, 400, 40), blobs(t, 2, 300, 40)
 	scores := func(cores int) [][]float64 {
@@ -195,7 +195,7 @@ func TestHistogramBinsManyValues(t *testing.T) {
 	data := line(t, values, labels...)
 	r := must(must(classify.DecisionTree{}.Fit(data))(t).Test(data))(t)
 	if r.Accuracy() < 1-2.0/256 {
-		t.Errorf("256 bins name %v", r.Accuracy())
+		t.Errorf("256 bins predict %v", r.Accuracy())
 	}
 }
 

@@ -6,10 +6,10 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/internal/parallel"
 )
 
-// AnyEach counts, for each query, the records that have at least one of its items. It asks
-// many queries at once: where one pass over the records is cheaper than joining all postings,
-// every item is given a word with a bit for each of 64 queries that name it, and a
-// record's words, joined by or, say which queries it satisfies.
+// AnyEach counts, for each query, the records that have at least one of its items. It answers many
+// queries at once. If one pass over the records is cheaper than joining all postings, every item
+// gets a word with a bit for each of 64 queries that contain it, and the bitwise or of a record's
+// words shows which queries it satisfies.
 func (x *Index) AnyEach(queries [][]uint32) []int {
 	counts := make([]int, len(queries))
 	joined := 0
@@ -28,7 +28,7 @@ func (x *Index) AnyEach(queries [][]uint32) []int {
 	return counts
 }
 
-// scanAny passes over the records once.
+// scanAny makes one pass over the records.
 func (x *Index) scanAny(queries [][]uint32, counts []int) {
 	masks := make([][]uint64, (len(queries)+63)/64)
 	for i := range masks {

@@ -33,8 +33,8 @@ type Pair struct {
 	Columns [2]string
 	Metric  string
 	Score   float64
-	// Real and Synthetic are correlations, Association is Cramér's V of the real records; NaN where
-	// the metric has none.
+	// Real and Synthetic are correlations, Association is Cramér's V of the real records; NaN if the
+	// metric does not use them.
 	Real, Synthetic, Association float64
 	Related                      bool // whether the pair counts in Quality.ColumnPairTrends
 }

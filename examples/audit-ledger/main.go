@@ -1,5 +1,5 @@
-// Command audit-ledger prints the bill of a saved privacy ledger: what was promised, what it cost,
-// what the best attacker could do, and a program that recomputes the price with an independent
+// Command audit-ledger prints the bill of a saved privacy ledger: its guarantee, its price, what
+// the best attacker could do, and a program that recomputes the price with an independent
 // accountant.
 //
 //	go run ./examples/audit-ledger              the ledger of an imaginary training run
@@ -92,7 +92,7 @@ func history(folder, name string) error {
 	return nil
 }
 
-// explain says what the numbers mean for one person.
+// explain describes what the numbers mean for one person.
 func explain(ledger *accountant.Ledger) error {
 	event := ledger.Event()
 	attack, err := accountant.AttackBounds(event, ledger.Budget().Delta, ledger.Relation())

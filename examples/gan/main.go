@@ -1,6 +1,6 @@
 // Command gan trains a generative adversarial network on labelled digits with a private critic. A
-// run that is interrupted goes on from its checkpoint when the program is started again: nothing is
-// spent twice.
+// run that is interrupted continues from its checkpoint when the program is started again: nothing
+// is spent twice.
 //
 //	go run ./examples/gan                      on digits drawn by the program: about a minute
 //	go run ./examples/gan -nominal 60000 \

@@ -109,7 +109,7 @@ func parse(args []string) (config, error) {
 		"training steps of each (default: the plan chooses with -images, 1000 without)")
 	f.IntVar(&c.batch, "batch", 0, "synthetic images a step (default: the plan chooses)")
 	f.StringVar(&c.checkpoint, "checkpoint", "",
-		"file to save the run in, and to go on from; no release is drawn twice (default: none)")
+		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
 	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of what is written")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for the images, the picture and the generator")

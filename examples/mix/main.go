@@ -1,5 +1,5 @@
 // Command mix publishes noisy mixtures of labelled digits, and trains a classifier on what was
-// published, as anybody who has the published file can.
+// published, as anyone who has the published file can.
 //
 //	go run ./examples/mix                      on digits drawn by the program: a few seconds
 //	go run ./examples/mix -nominal 60000 \

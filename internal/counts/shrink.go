@@ -10,7 +10,7 @@ import "math"
 // Of many counts near zero, noise makes half negative and the largest ones too large; clamping them
 // would add the noise's mean to every sum of them. The spread is estimated by maximum likelihood
 // over a grid of possible counts (Kiefer and Wolfowitz 1956; Robbins' empirical Bayes); noisy
-// counts far above the noise stay as they are.
+// counts far above the noise do not change.
 func Shrink(noisy []float64, std float64) []float64 {
 	out := make([]float64, len(noisy))
 	if !(std > 0) {

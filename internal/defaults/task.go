@@ -49,8 +49,8 @@ func (t Task) Width(beside, steps, least, most int) int {
 	return powerOfTwo(min(max(w, float64(least)), float64(most)))
 }
 
-// After returns what is left of the task for a stage beside one that may use a share of ε:
-// Gaussians add up by the squares of their effects.
+// After returns the task that is left for a stage if another one may use a share of ε: Gaussians
+// add up by the squares of their effects.
 func (t Task) After(share float64) Task {
 	t.Signal *= math.Sqrt(max(1-share*share, 0))
 	return t
@@ -59,7 +59,8 @@ func (t Task) After(share float64) Task {
 // powerOfTwo is the largest that is no larger.
 func powerOfTwo(x float64) int { return 1 << int(math.Log2(max(x, 1))) }
 
-// Steps are as many as noise lets a network of so many parameters take.
+// Steps returns the number of steps that noise permits a network with the given number of
+// parameters.
 func (t Task) Steps(parameters float64, least, most int) int {
 	steps := t.Afford() / max(parameters, 1)
 	return round(min(max(steps, float64(least)), float64(most)))
@@ -98,7 +99,7 @@ type Cost struct {
 	Bytes   float64
 }
 
-// Arithmetic on two cores, and what a process needs beside the numbers it holds.
+// Arithmetic on two cores, and the memory of a process in addition to its numbers.
 const (
 	flops    = 3e10 // a second
 	overhead = 10 << 20
@@ -111,7 +112,7 @@ func CostOf(operations, bytes float64) Cost {
 
 // String returns the prediction in words.
 func (c Cost) String() string {
-	return fmt.Sprintf("predicted: %s and %.0f MiB beside the records, on two idle cores",
+	return fmt.Sprintf("predicted: %s, and %.0f MiB in addition to the records, on two idle cores",
 		duration(c.Seconds), math.Ceil(c.Bytes/(1<<20)))
 }
 

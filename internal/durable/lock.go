@@ -18,7 +18,7 @@ type Lock struct {
 	file *os.File
 }
 
-// NewLock locks a path. It does not wait. The lock belongs to a file beside the path, which Close
+// NewLock locks a path. It does not wait. The lock belongs to a file next to the path, which Close
 // removes; a killed process may leave that file, unlocked, and the next NewLock takes it over.
 //
 // Errors: ErrLocked; those of the file system; errors.ErrUnsupported where the system has no locks

@@ -16,7 +16,7 @@ type Mutex struct {
 	file *os.File
 }
 
-// NewMutex returns the mutex of the file at path, which is made where it is missing.
+// NewMutex returns the mutex of the file at path, which it creates if it is missing.
 func NewMutex(path string) *Mutex { return &Mutex{path: path} }
 
 // Lock waits for the lock until ctx ends. The result gives it free.
@@ -41,7 +41,7 @@ func (m *Mutex) Lock(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// open hands out the file that is kept, or opens it.
+// open returns the open file, or opens it.
 func (m *Mutex) open() (*os.File, error) {
 	m.mu.Lock()
 	f := m.file
@@ -93,7 +93,7 @@ func waitLock(ctx context.Context, f *os.File) error {
 	case err := <-got:
 		return closeIf(err, f)
 	case <-ctx.Done():
-		go func() { // it cannot be called back: what it gets is given free at once
+		go func() { // the wait cannot be cancelled: a lock that it gets is released at once
 			<-got
 			_ = f.Close()
 		}()

@@ -46,7 +46,7 @@ func WriteFile(path string, write func(io.Writer) error) (err error) {
 	return SyncFolder(filepath.Dir(path))
 }
 
-// replaceable refuses to replace a folder, a device, a pipe or a symbolic link.
+// replaceable returns an error for a folder, a device, a pipe or a symbolic link.
 func replaceable(path string) error {
 	info, err := os.Lstat(path)
 	switch {

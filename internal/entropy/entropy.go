@@ -53,8 +53,8 @@ func New() (*Source, error) {
 // several processes can draw shares of one secret.
 func Keyed(key [32]byte) (*Source, error) { return fromKey(key) }
 
-// Seeded returns a source that anybody who knows the seed can replay. It is for
-// tests; what is drawn from it protects no record.
+// Seeded returns a source that can be replayed by anyone who knows the seed. It is for tests; what
+// is drawn from it protects no record.
 func Seeded(seed uint64) (*Source, error) {
 	var text [16]byte
 	copy(text[:], "test-key")

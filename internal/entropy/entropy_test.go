@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/aes"
 	"io/fs"
+	"math"
 	"math/bits"
 	"os"
 	"path/filepath"
@@ -107,7 +108,7 @@ func TestSeededRepeatsAndNewDoesNot(t *testing.T) {
 		t.Error("two seeds give one stream")
 	}
 	if !a.Seeded() || mustNew(t).Seeded() {
-		t.Error("Seeded is told wrongly")
+		t.Error("Seeded reports the wrong answer")
 	}
 	x, y := first(mustNew(t).Stream(Noise, 1, 2)), first(mustNew(t).Stream(Noise, 1, 2))
 	if x == y {
@@ -119,7 +120,7 @@ func TestIndexedDependsOnRowOnly(t *testing.T) {
 	s := mustNew(t)
 	a, b := s.Indexed(RowKey, 3), s.Indexed(RowKey, 3)
 	a.At(1)
-	a.At(1 << 31)
+	a.At(math.MaxInt)
 	if a.At(7) != b.At(7) || a.At(7) == a.At(8) {
 		t.Error("a row's word depends on what was asked before")
 	}

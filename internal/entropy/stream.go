@@ -40,8 +40,8 @@ func (s *Stream) refill() {
 	s.next = 0
 }
 
-// Fill overwrites dst with keystream that has not been handed out before.
-// Words still waiting in the stream's own buffer stay there.
+// Fill overwrites dst with keystream that has not been used before. Words still waiting in the
+// stream's own buffer stay there.
 func (s *Stream) Fill(dst []byte) {
 	if s.wide != nil {
 		s.wide.fill(dst)

@@ -31,16 +31,15 @@ type Sample struct {
 type Tap interface {
 	// Source returns the source the next run draws from.
 	Source() (*Source, error)
-	// Spend is told of every ledger line before its noise is drawn. The event
-	// is the accountant's own value. count is how many were reserved, or zero
-	// where one of an earlier reservation is taken.
+	// Spend is called for every ledger line before its noise is drawn. The event is the accountant's
+	// own value. count is how many were reserved, or zero where one of an earlier reservation is
+	// taken.
 	Spend(purpose string, event any, count int, err error)
-	// Sample is told of every Poisson sample.
+	// Sample is called for every Poisson sample.
 	Sample(Sample)
-	// Release is told of every release and may overwrite its outputs; an error
-	// ends the run.
+	// Release is called for every release and may overwrite its outputs; an error ends the run.
 	Release(*Release) error
-	// Refuse is told of every draw that was refused.
+	// Refuse is called for every draw that was refused.
 	Refuse(purpose string, err error)
 }
 

@@ -15,7 +15,7 @@ type Measurement struct {
 	Parts []float64
 }
 
-// target is a measurement beside the factor that follows it.
+// target is a measurement together with the factor that follows it.
 type target struct {
 	Measurement
 	factor int

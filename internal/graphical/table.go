@@ -28,7 +28,7 @@ func (d Domain) sizes(attributes []int) []int {
 type view struct {
 	starts []int32 // the first target cell of each run
 	run    int
-	kept   bool // whether a run's cells have targets of their own
+	kept   bool // whether a run's cells have separate targets
 	cells  int  // of the target
 }
 

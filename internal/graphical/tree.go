@@ -97,7 +97,7 @@ func (g graph) missing(a int) (pairs int) {
 		for w, word := range g.of(b) {
 			pairs += bits.OnesCount64(own[w] &^ word)
 		}
-		pairs-- // b is no neighbour of its own
+		pairs-- // b is not its own neighbour
 	})
 	return pairs / 2
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// mostCoordinates bounds a dense batch, which takes 16 MiB then.
+// mostCoordinates bounds a dense batch, which then takes 16 MiB.
 const mostCoordinates = 1 << 22
 
-// EachBatch reads all records in order, so many at a time, or fewer where these are very wide; lo
-// is the first one's number. A batch is valid until f returns.
+// EachBatch reads all records in order, n at a time, or fewer if they are very wide; lo is the
+// number of the first. A batch is valid until f returns.
 //
 // Errors: ctx.Err().
 func EachBatch(ctx context.Context, data records.Data, size int,

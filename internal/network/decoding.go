@@ -78,7 +78,7 @@ func CheckSize(path string, a any, params func() int64) error {
 }
 
 // CheckNamed holds a network that a saved plan names to the limits of what is read, before it is
-// built. An architecture that is not sound is left to the plan, which says what is wrong with it.
+// built. An invalid architecture is left to the plan, whose errors describe the mistake.
 //
 // Errors: synth.ErrFormat.
 func CheckNamed(saved synth.SavedPlan, what string, a any, numbers func() int64) error {

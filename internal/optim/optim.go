@@ -81,7 +81,7 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// State is an optimiser at work on n parameters in host memory.
+// State is the state of an optimiser of n parameters in host memory.
 type State struct {
 	cfg  Config
 	adam device.Adam // this step of it

@@ -8,7 +8,7 @@ import (
 
 var errState = errors.New("optim: a state of the wrong length or form")
 
-// AppendState appends the step and the moments, so that an optimiser of the same size can go on
+// AppendState appends the step and the moments, so that an optimiser of the same size can continue
 // from there.
 func (s *State) AppendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(s.t))

@@ -27,7 +27,7 @@ func People(t testing.TB) records.Schema {
 	t.Helper()
 	return Must(records.NewSchema(
 		records.Numeric("weight", 0, 200),
-		records.Integer("age", -1<<53, 1<<53).WithMissing(),
+		records.Integer("age", -(math.MaxInt>>10+1), math.MaxInt>>10+1).WithMissing(),
 		records.Categorical("town", "Köln", "Bonn", "1").WithOther("Bonn"),
 		records.Ordinal("size", "S", "M", "L").WithMissing(),
 		records.Flag("alive", "no", "yes"),
@@ -97,7 +97,7 @@ func visits(t testing.TB) records.Schema {
 		records.Datetime("nano", from.Add(7), to, 100*time.Nanosecond),
 		records.Duration("span", -time.Hour, time.Hour, time.Second),
 		records.Duration("exact", -time.Hour, 100*365*24*time.Hour, time.Nanosecond).WithMissing(),
-		records.Integer("wide", -1<<60, 1<<61).WithMissing(),
+		records.Integer("wide", -(math.MaxInt>>3), math.MaxInt>>2).WithMissing(),
 		records.Hashed("drug", 60_000, "aspirin"),
 	))(t)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// Command returns a start function of processes that serve on their standard input and output. A
-// process gets the key by its input first, where no other process can read it: see [ReadKey]. The
-// command may be ssh to another machine.
+// Command returns a function for [Options.Start] that starts a process, which calls [Serve] on its
+// standard input and output. The first bytes of the input are the key, which no other process can
+// read there: see [ReadKey]. The command may be ssh to another machine.
 func Command(k mechanism.Key, command func() *exec.Cmd) func(context.Context) (io.ReadWriteCloser,
 	error) {
 	return func(context.Context) (io.ReadWriteCloser, error) {
@@ -36,7 +36,7 @@ func Command(k mechanism.Key, command func() *exec.Cmd) func(context.Context) (i
 	}
 }
 
-// process is one that serves.
+// process is a worker process.
 type process struct {
 	io.WriteCloser
 	out io.Reader
@@ -45,10 +45,10 @@ type process struct {
 
 func (p *process) Read(b []byte) (int, error) { return p.out.Read(b) }
 
-// Close ends the process. What it was doing is lost.
+// Close kills the process. A task that it was working on is lost.
 func (p *process) Close() error {
 	_ = p.WriteCloser.Close()
 	_ = p.cmd.Process.Kill()
-	_ = p.cmd.Wait() // says that it was killed
+	_ = p.cmd.Wait() // its error says that the process was killed
 	return nil
 }

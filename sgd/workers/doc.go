@@ -1,20 +1,20 @@
-// Package workers has the gradient sums of private training computed by processes, on this machine
-// or others: the driver draws each step's sample, worker processes read its records and add up
-// their clipped gradients in fixed point, and the driver combines these sums exactly, adds the
-// noise once and moves the parameters.
+// Package workers computes the gradient sums of private training in several processes, on this
+// machine or others. The driver draws each step's sample; worker processes read its records and add
+// up their clipped gradients in fixed point; the driver combines these sums exactly, adds the noise
+// once and moves the parameters.
 //
 //	Pool     the driver's side: an sgd.Carrier
 //	Serve    a worker process's side, around an sgd.Worker
 //	Command  starts processes and talks to them by their standard input and output
 //
-// A driver's trainer is sgd.New(…, sgd.WithCarrier(key, pieces, pool)); what it trains is the same
-// bits as in one process.
+// The driver's trainer is sgd.New(…, sgd.WithCarrier(key, pieces, pool)). Its parameters are the
+// same bits as in one process.
 //
 // # When a worker dies
 //
-// Its piece of the step is given to another process, and a new one is started in its place. The
-// sample stays what it was, a piece counts once however often it was carried out, and noise is
-// drawn when all pieces are in: the step is redone, not taken again, so that ε is what it was.
+// Another process carries out its piece of the step, and a new one is started in its place. The
+// sample does not change, and a piece counts once, however often it is carried out. Noise is drawn
+// once, after all pieces have come back: the step is not spent a second time, so ε is unchanged.
 //
 // # Transport
 //

@@ -15,15 +15,15 @@ const (
 	frameError  = 'e' // a worker's refusal, as text
 )
 
-// mostFrame bounds a frame: 250 million parameters.
+// mostFrame bounds the bytes of a frame: enough for 130 million parameters.
 const mostFrame = 1 << 30
 
-var errFrame = errors.New("workers: not a frame")
+var errFrame = errors.New("workers: the other side does not speak this protocol")
 
 // writeFrame writes kind, length and content at once.
 func writeFrame(w io.Writer, kind byte, content []byte) error {
 	if len(content) > mostFrame {
-		return fmt.Errorf("workers: a message of %d bytes, at most %d", len(content), mostFrame)
+		return fmt.Errorf("workers: a message of %d bytes: want at most %d", len(content), mostFrame)
 	}
 	head := binary.LittleEndian.AppendUint32([]byte{kind}, uint32(len(content)))
 	if _, err := w.Write(append(head, content...)); err != nil {
@@ -32,7 +32,7 @@ func writeFrame(w io.Writer, kind byte, content []byte) error {
 	return nil
 }
 
-// readFrame reads a frame. Memory is taken as bytes come, whatever the length says.
+// readFrame reads a frame. It allocates memory as bytes arrive, whatever length is announced.
 func readFrame(r io.Reader) (kind byte, content []byte, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

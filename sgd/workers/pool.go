@@ -15,13 +15,13 @@ import (
 
 // Options of a pool. Start is needed.
 type Options struct {
-	// Start starts a worker, and again one in the place of each that is lost.
+	// Start starts a worker. It is called again to replace each worker that is lost.
 	Start   func(ctx context.Context) (io.ReadWriteCloser, error)
 	Workers int // at a time; 0 for 1
-	// Losses is how many workers may be lost in one step before it is given up; 0 for 100. A step that
-	// is given up is spent: nothing was released, and nothing is refunded.
+	// Losses is how many workers may be lost in one step before the step fails; 0 for 100. A step that
+	// fails is spent, although nothing was released.
 	Losses int
-	// Patience is how long a worker may take for a piece before it counts as lost; 0 for ever.
+	// Patience is how long a worker may take for a piece before it counts as lost; 0 for no limit.
 	Patience time.Duration
 }
 
@@ -41,8 +41,10 @@ func New(o Options) (*Pool, error) {
 	k.OK(o.Start != nil, "workers.Options.Start", nil, "a function that starts a worker")
 	k.OK(o.Workers >= 0 && o.Workers <= 1<<12, "workers.Options.Workers", o.Workers,
 		"a number of workers up to 4096, or 0 for 1")
-	k.OK(o.Losses >= 0 && o.Patience >= 0, "workers.Options.Losses", o.Losses,
-		"a number of workers that may be lost, or 0 for 100, and a patience that is not negative")
+	k.OK(o.Losses >= 0, "workers.Options.Losses", o.Losses,
+		"the number of workers that may be lost in a step, or 0 for 100")
+	k.OK(o.Patience >= 0, "workers.Options.Patience", o.Patience,
+		"a duration that is not negative, or 0 for no limit")
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
@@ -68,7 +70,8 @@ func (p *Pool) Close() error {
 
 // Carry has every task carried out by some worker: see sgd.Carrier.
 //
-// Errors: the context's; a worker's refusal; the last loss, where too many workers were lost.
+// Errors: the context's; a worker's [Refusal]; sgd.ErrOther for workers that differ; that of the
+// last worker lost, if there were too many.
 func (p *Pool) Carry(ctx context.Context, tasks [][]byte, take func(result []byte) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +96,7 @@ func (p *Pool) Carry(ctx context.Context, tasks [][]byte, take func(result []byt
 	return nil
 }
 
-// step is a step's tasks on their way.
+// step is the state of a step's tasks.
 type step struct {
 	Options
 	take func([]byte) error
@@ -101,12 +104,12 @@ type step struct {
 
 	queue chan []byte
 	mu    sync.Mutex
-	left  int // tasks of which no result was taken
+	left  int // tasks whose result has not been accepted
 	lost  int
 }
 
-// work carries tasks out until none is left or the step is given up, and returns the worker that
-// does it then; nil for none.
+// work has tasks carried out, by one worker at a time, until none is left or the step has failed.
+// It returns the worker in use; nil for none.
 func (s *step) work(ctx context.Context, conn io.ReadWriteCloser) io.ReadWriteCloser {
 	for {
 		var task []byte
@@ -119,7 +122,7 @@ func (s *step) work(ctx context.Context, conn io.ReadWriteCloser) io.ReadWriteCl
 			}
 			task = t
 		}
-		if ctx.Err() != nil { // given up: a task may be ready all the same
+		if ctx.Err() != nil { // failed: select may have chosen a task all the same
 			return conn
 		}
 		var err error
@@ -127,21 +130,21 @@ func (s *step) work(ctx context.Context, conn io.ReadWriteCloser) io.ReadWriteCl
 			s.done()
 			continue
 		}
-		s.queue <- task // another time; there is room for all
+		s.queue <- task // to be tried again; the queue has room for all tasks
 		s.failed(err)
 	}
 }
 
-// done counts a task whose result was taken.
+// done counts a task whose result was accepted.
 func (s *step) done() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.left--; s.left == 0 {
-		close(s.queue) // nothing is sent any more: every task is done
+		close(s.queue) // every task is done, so nothing is sent any more
 	}
 }
 
-// failed counts a worker that was lost, and gives the step up after a refusal or too many.
+// failed counts a lost worker. It ends the step after a refusal or too many losses.
 func (s *step) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,15 +155,15 @@ func (s *step) failed(err error) {
 	}
 }
 
-// A Refusal is a worker's answer to a task that it cannot carry out, such as one of a trainer with
-// another configuration: another worker's would be the same.
+// A Refusal is a worker's answer to a task that it cannot carry out, for example because the
+// trainer has another configuration. The step ends, since other workers would answer the same.
 type Refusal struct{ Reason string }
 
 // Error says why.
 func (r *Refusal) Error() string { return "workers: a worker refuses: " + r.Reason }
 
-// once has one task carried out, by a worker that is started where there is none. After any error
-// but a refusal there is none.
+// once has one task carried out. It starts a worker if conn is nil, and returns the worker for the
+// next task; after any error other than a refusal it returns nil.
 func (s *step) once(ctx context.Context, conn io.ReadWriteCloser,
 	task []byte) (io.ReadWriteCloser, error) {
 	if conn == nil {
@@ -176,7 +179,7 @@ func (s *step) once(ctx context.Context, conn io.ReadWriteCloser,
 	}
 	var closing sync.Once
 	end := func() { closing.Do(func() { _ = conn.Close() }) }
-	live := context.AfterFunc(ctx, end) // reading and writing end with it
+	live := context.AfterFunc(ctx, end) // closing ends reading and writing
 	err := s.exchange(conn, task)
 	if live() {
 		var no *Refusal
@@ -186,12 +189,12 @@ func (s *step) once(ctx context.Context, conn io.ReadWriteCloser,
 	}
 	end()
 	if err == nil {
-		return nil, nil // taken, just before the worker was closed
+		return nil, nil // the result was accepted just before the worker was closed
 	}
 	return nil, err
 }
 
-// exchange sends a task and takes its result.
+// exchange sends a task and passes on its result.
 func (s *step) exchange(conn io.ReadWriter, task []byte) error {
 	if err := writeFrame(conn, frameTask, task); err != nil {
 		return err

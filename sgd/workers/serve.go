@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Serve carries out the tasks that a [Pool] sends until the connection ends. What the worker
-// refuses is answered with the reason.
+// Serve carries out the tasks that a [Pool] sends until the connection ends. If the worker refuses
+// a task, the answer is the reason.
 //
 // Errors: those of reading and writing, other than the end of the connection; the context's.
 func Serve(ctx context.Context, conn io.ReadWriter, w *sgd.Worker) error {
@@ -40,7 +40,7 @@ func Serve(ctx context.Context, conn io.ReadWriter, w *sgd.Worker) error {
 	}
 }
 
-// ReadKey reads the key that [Command] writes to a process before anything else.
+// ReadKey reads the key, which [Command] writes to a process before anything else.
 //
 // Errors: those of reading.
 func ReadKey(r io.Reader) (mechanism.Key, error) {

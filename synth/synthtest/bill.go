@@ -79,8 +79,8 @@ func checkKeys(t *testing.T, file []byte) {
 	walk(doc)
 }
 
-// hostilePlans: a plan with one value changed is read as what it says, or refused; it never costs
-// more than its budget.
+// hostilePlans: a plan with one value changed is read with that value, or is an error; it never
+// costs more than its budget.
 func (s Subject) hostilePlans(t *testing.T, file []byte) {
 	t.Helper()
 	for i, bad := range mutants(t, file) {
@@ -161,7 +161,7 @@ func (s Subject) testMistakes(t *testing.T) {
 	_, err := p.FitOn(ctx, ledger, nil)
 	wrong("no data", err, ledger)
 	_, err = p.Fit(ctx, nil)
-	wrong("no data of its own ledger", err, nil)
+	wrong("no data of the plan's ledger", err, nil)
 	_, err = p.FitOn(ctx, nil, data)
 	wrong("no ledger", err, nil)
 	for what, l := range map[string]*accountant.Ledger{

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testCheckpoints: a run that is interrupted anywhere goes on by the same call, on its old ledger
+// testCheckpoints: a run that is interrupted anywhere continues by the same call, on its old ledger
 // and on a fresh one, draws no more than was reserved, and when it is complete gives its result
 // again.
 func (s Subject) testCheckpoints(t *testing.T) {
@@ -69,7 +69,7 @@ func (s Subject) interrupted(t *testing.T, p synth.Plan, data records.Data, at i
 	}
 }
 
-// try runs until so many reports have come; it returns the generator of a run that completed.
+// try runs until n progress reports have come; it returns the generator of a run that completed.
 func (s Subject) try(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data records.Data,
 	reports int,
 	keep synth.Option, path string) *synth.Generator {
@@ -151,7 +151,7 @@ func (s Subject) testTaken(t *testing.T) {
 	}
 }
 
-// replaced puts an older copy of the file, and nothing, in its place while a run is at work.
+// replaced replaces the file by an older copy, and removes it, during a run.
 func (s Subject) replaced(t *testing.T, p synth.Plan, data records.Data) {
 	for _, remove := range []bool{true, false} {
 		path := filepath.Join(t.TempDir(), "run")

@@ -2,6 +2,7 @@ package synthtest
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,7 +22,7 @@ func (s Subject) testFailingData(t *testing.T) {
 		"the length does":  {Data: data, length: true},
 		"other rows":       {Data: data, others: true},
 		"a negative size":  {Data: data, size: -1},
-		"sizes too large":  {Data: data, size: 1 << 40},
+		"sizes too large":  {Data: data, size: math.MaxInt / 8},
 		"panics later on":  {Data: data, rows: true, after: new(atomic.Int32)},
 		"longer than real": {Data: data, size: data.Len() + 30, rows: true, after: new(atomic.Int32)},
 	} {

@@ -71,8 +71,8 @@ func (s Subject) otherVersions(t *testing.T, p synth.Plan) {
 	}
 }
 
-// hostileCheckpoints: a run goes on from a changed checkpoint or refuses it, and never draws more
-// than is reserved.
+// hostileCheckpoints: a run continues from a changed checkpoint or returns an error, and never
+// draws more than is reserved.
 func (s Subject) hostileCheckpoints(t *testing.T, p synth.Plan, path string) {
 	whole, err := os.ReadFile(path)
 	if err != nil {

@@ -45,7 +45,7 @@ func Kill(t *testing.T, s Subject, kills int) {
 				break
 			}
 			if !killed(err) {
-				t.Fatalf("a restart does not go on by itself: %v\n%s", err, c.output())
+				t.Fatalf("a restart does not continue by itself: %v\n%s", err, c.output())
 			}
 			if left--; left <= 0 {
 				whole = time.Hour // let it come to an end
@@ -133,7 +133,7 @@ func (r tracer) Release(rel *entropy.Release) error {
 	return err
 }
 
-// killCase is a folder with a checkpoint, in a folder of its own, and a trace.
+// killCase is a folder with a trace and a subfolder with a checkpoint.
 type killCase struct{ folder string }
 
 func newCase(t *testing.T) killCase {

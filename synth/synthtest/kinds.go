@@ -93,7 +93,7 @@ func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
 	}
 }
 
-// contents are all records, as they are read.
+// contents returns all records as they are read.
 func contents(d records.Data) device.Batch {
 	var b device.Batch
 	d.Range(0, d.Len(), &b)

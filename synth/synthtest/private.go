@@ -14,8 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testReplay: nothing but the mechanisms' inputs differs between runs on neighbours. Calls are
-// compared in their order, which several workers would change.
+// testReplay: only the mechanisms' inputs differ between runs on neighbours. Calls are compared in
+// their order, which several workers would change.
 func (s Subject) testReplay(t *testing.T) {
 	for _, r := range relations {
 		if s.OwnNumbers && r == accountant.ReplaceOne {
@@ -39,7 +39,7 @@ func (s Subject) everyColumn(t *testing.T, r accountant.Relation) synth.Plan {
 	return p
 }
 
-// replay runs a plan on neighbours, one of every so many.
+// replay runs a plan on every n-th pair of neighbours.
 func (s Subject) replay(t *testing.T, r accountant.Relation, p synth.Plan, prefix string,
 	every int) {
 	oneWorker := synth.On(device.CPUWith(1))

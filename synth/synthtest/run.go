@@ -2,6 +2,7 @@ package synthtest
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -91,7 +92,7 @@ func otherColumns() []records.Column {
 		records.Datetime("seen", from, from.AddDate(1, 0, 0), time.Hour).
 			WithParts(records.WeekdayPart).WithMissing(),
 		records.Duration("stay", 0, time.Hour, time.Second),
-		records.Integer("account", 1<<55, 1<<55+40).WithMissing(),
+		records.Integer("account", math.MaxInt>>8, math.MaxInt>>8+40).WithMissing(),
 		records.Ordinal("pain", "none", "some", "bad"), records.Hashed("drug", 3),
 		records.Label("outcome", "well", "ill")}
 }

@@ -56,7 +56,7 @@ func (s Subject) testSharedLedger(t *testing.T) {
 	})
 }
 
-// costOf is ε of so many runs of a plan on one ledger.
+// costOf returns ε of n runs of a plan on one ledger.
 func costOf(t *testing.T, p synth.Plan, runs int) float64 {
 	t.Helper()
 	var all accountant.Composed

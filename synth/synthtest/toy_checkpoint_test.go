@@ -204,7 +204,7 @@ func TestUsesSideBySideAreCountedFirst(t *testing.T) {
 	p := toyWith(t, w, accountant.Gaussian{NoiseMultiplier: 600}, uses)
 	ledger := accountant.NewLedger(toyBudget)
 	_, err := p.FitOn(t.Context(), ledger, toyData(t), synth.CheckpointEvery(path, 1))
-	if err == nil || err.Error() != "stopped; the same call goes on from checkpoint "+path {
+	if err == nil || err.Error() != "stopped; the same call continues from checkpoint "+path {
 		t.Fatal(err)
 	}
 	<-w.late

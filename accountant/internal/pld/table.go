@@ -15,7 +15,7 @@ func NewTable(eps, delta []float64) *Discrete {
 		}
 		hull = append(hull, p)
 	}
-	// Where the hull would rise again it stays flat.
+	// If the hull would rise again, it stays flat.
 	p := &Discrete{inf: hull[len(hull)-1].d}
 	for i := 1; i < len(hull); i++ {
 		left := slope(hull[i-1], hull[i])
@@ -32,7 +32,7 @@ func NewTable(eps, delta []float64) *Discrete {
 		p.loss, p.mass = []float64{0}, []float64{1 - p.inf}
 	}
 	p.never = max(0, 1+slope(hull[0], hull[1]))
-	// a rounding error of the curve, not a loss of minus infinity: Q has it at the lowest loss
+	// a rounding error of the curve, not a loss of minus infinity: book it for Q at the lowest loss
 	if p.never < 64*ulp {
 		p.mass[0] += p.never * math.Exp(p.loss[0]) * (1 + 4*ulp)
 		p.never = 0

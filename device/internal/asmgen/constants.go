@@ -17,7 +17,7 @@ type constants struct {
 
 const constantsName = "vectorConstants"
 
-// bits is a vector of one bit pattern.
+// bits returns a vector of one bit pattern.
 func (c *constants) bits(b uint32) Mem {
 	if c.at == nil {
 		c.at = map[uint32]int{}
@@ -29,7 +29,7 @@ func (c *constants) bits(b uint32) Mem {
 	return NewDataAddr(NewStaticSymbol(constantsName), 64*c.at[b])
 }
 
-// f is a vector of one number.
+// f returns a vector of one number.
 func (c *constants) f(v float64) Mem { return c.bits(math.Float32bits(float32(v))) }
 
 // write puts the constants into the file.

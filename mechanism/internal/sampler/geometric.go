@@ -42,7 +42,7 @@ func (g geometric) next(limit int, src entropy.Bits) int {
 func (g geometric) exact(limit int, u *digits) int {
 	lo, hi := 0, limit
 	for lo < hi {
-		mid := lo + (hi-lo+1)/2
+		mid := hi - (hi-lo)/2 // above lo; hi-lo+1 may overflow
 		if g.survives(mid, u) {
 			lo = mid
 		} else {
