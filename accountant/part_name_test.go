@@ -10,7 +10,8 @@ import (
 // regexp is not imported outside tests: it would be a quarter of a small program.
 func FuzzPartName(f *testing.F) {
 	for _, s := range []string{"training, part 3 of 10: steps", "a, part 1 of 2: b, part 3 of 4: c",
-		", part 1 of 2: ", "a, part 1 of 2:", "a, part  of 2: b", "a, part 1 of : b", "a, part 1 of 2: b\n",
+		", part 1 of 2: ", "a, part 1 of 2:", "a, part  of 2: b", "a, part 1 of : b",
+		"a, part 1 of 2: b\n",
 		"a, part 99999999999999999999 of 2: b", "a, part 01 of 2: b", "a\n, part 1 of 2: b",
 		"a, part 1 of 2: b, part x of 2: c", "a, part , part 1 of 2: b",
 		"a, part 1 of 2: b, part 99999999999999999999 of 2: c", "\xff, part 1 of 2: \xff"} {

@@ -1,4 +1,4 @@
-package records
+package images
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // maxPicture bounds the pixels of a picture, so that a large table does not take the memory of the
@@ -22,37 +23,37 @@ const pictureGap = 2
 //
 // Errors: *param.Error for records that are no images, for an across that is not positive, and for
 // a picture of more than 2^28 pixels; the writer's.
-func WritePNG(w io.Writer, t *Table, across int) error {
+func WritePNG(w io.Writer, t *records.Table, across int) error {
 	var k param.Checker
-	k.OK(t != nil && t.schema.IsImage(), "records.WritePNG.t", "other records", "images")
-	k.OK(across > 0, "records.WritePNG.across", across, "a positive number of images in a row")
+	k.OK(t != nil && t.Schema().IsImage(), "images.WritePNG.t", "other records", "images")
+	k.OK(across > 0, "images.WritePNG.across", across, "a positive number of images in a row")
 	if err := k.Err(); err != nil {
 		return err
 	}
-	p := picture{table: t, across: across}
+	p := sheet{table: t, across: across}
 	p.arrange()
 	if err := p.tooLarge(); err != nil {
 		return err
 	}
 	if err := png.Encode(w, p.draw()); err != nil {
-		return fmt.Errorf("records: writing: %w", err)
+		return fmt.Errorf("images: writing: %w", err)
 	}
 	return nil
 }
 
-// picture is images in rows.
-type picture struct {
-	table  *Table
+// sheet is images in rows.
+type sheet struct {
+	table  *records.Table
 	across int
 	rows   [][]int32 // the images of each row
 }
 
 // arrange puts the images of a class into as many rows as they take.
-func (p *picture) arrange() {
-	groups := make([][]int32, max(p.table.schema.Classes(), 1))
-	for i := range p.table.n {
+func (p *sheet) arrange() {
+	groups := make([][]int32, max(p.table.Schema().Classes(), 1))
+	for i := range p.table.Len() {
 		class := 0
-		if p.table.schema.Classes() > 0 {
+		if p.table.Schema().Classes() > 0 {
 			class = p.table.Label(i)
 		}
 		groups[class] = append(groups[class], int32(i))
@@ -66,25 +67,25 @@ func (p *picture) arrange() {
 }
 
 // size is the width and the height in pixels.
-func (p *picture) size() (width, height int) {
+func (p *sheet) size() (width, height int) {
 	columns := 1
 	for _, row := range p.rows {
 		columns = max(columns, len(row))
 	}
-	s := p.table.schema
-	return columns*(s.width+pictureGap) + pictureGap,
-		max(len(p.rows), 1)*(s.height+pictureGap) + pictureGap
+	s := p.table.Schema()
+	return columns*(s.Width()+pictureGap) + pictureGap,
+		max(len(p.rows), 1)*(s.Height()+pictureGap) + pictureGap
 }
 
-func (p *picture) tooLarge() error {
+func (p *sheet) tooLarge() error {
 	if width, height := p.size(); width > maxPicture/height {
-		return param.New("records.WritePNG.t", fmt.Sprintf("%d images", p.table.n),
+		return param.New("images.WritePNG.t", fmt.Sprintf("%d images", p.table.Len()),
 			fmt.Sprintf("fewer: their picture would have %d×%d pixels, more than 2^28", height, width))
 	}
 	return nil
 }
 
-func (p *picture) draw() image.Image {
+func (p *sheet) draw() image.Image {
 	width, height := p.size()
 	out := image.NewRGBA(image.Rect(0, 0, width, height))
 	for i := range out.Pix {
@@ -93,16 +94,16 @@ func (p *picture) draw() image.Image {
 			out.Pix[i] = 0xff
 		}
 	}
-	s := p.table.schema
+	s := p.table.Schema()
 	channels, row := s.Channels(), []float32(nil)
 	for down, images := range p.rows {
 		for column, i := range images {
 			row = p.table.Row(row, int(i))
-			left := pictureGap + column*(s.width+pictureGap)
-			top := pictureGap + down*(s.height+pictureGap)
-			for at := range s.height * s.width {
+			left := pictureGap + column*(s.Width()+pictureGap)
+			top := pictureGap + down*(s.Height()+pictureGap)
+			for at := range s.Height() * s.Width() {
 				pixel := row[at*channels : (at+1)*channels]
-				out.SetRGBA(left+at%s.width, top+at/s.width, pixelColour(pixel))
+				out.SetRGBA(left+at%s.Width(), top+at/s.Width(), pixelColour(pixel))
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package records_test
+package images_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/records/images"
 )
 
 // TestWritePNG: every class begins a row, and every pixel is where its image is.
@@ -27,7 +28,7 @@ func TestWritePNG(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := records.WritePNG(&b, table, 2); err != nil {
+	if err := images.WritePNG(&b, table, 2); err != nil {
 		t.Fatal(err)
 	}
 	picture, err := png.Decode(&b)
@@ -56,7 +57,7 @@ func TestWritePNGOfColours(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := records.WritePNG(&b, table, 1); err != nil {
+	if err := images.WritePNG(&b, table, 1); err != nil {
 		t.Fatal(err)
 	}
 	picture, err := png.Decode(&b)
@@ -82,9 +83,9 @@ func TestWritePNGRefuses(t *testing.T) {
 	}
 	var mistake *param.Error
 	for name, err := range map[string]error{
-		"vectors":           records.WritePNG(new(bytes.Buffer), vector, 1),
-		"none across":       records.WritePNG(new(bytes.Buffer), small, 0),
-		"a table that isnt": records.WritePNG(new(bytes.Buffer), nil, 1),
+		"vectors":           images.WritePNG(new(bytes.Buffer), vector, 1),
+		"none across":       images.WritePNG(new(bytes.Buffer), small, 0),
+		"a table that isnt": images.WritePNG(new(bytes.Buffer), nil, 1),
 	} {
 		if !errors.As(err, &mistake) {
 			t.Errorf("%s: %v", name, err)
