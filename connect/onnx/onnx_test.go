@@ -255,11 +255,12 @@ func TestRefusals(t *testing.T) {
 	refused("merf, gan or dpgm", err)
 	good := must(models.LayersOf(must(models.MLP{Hidden: []int{2}}.NewGenerator(device.CPU(), 3,
 		[]models.Head{{Width: 2, Out: models.SoftmaxHead}}, 1))(t)))(t)
+	const chained = "the size of the previous layer's output"
 	for says, change := range map[string]func(l []models.Layer) []models.Layer{
 		"at least one":     func([]models.Layer) []models.Layer { return nil },
 		"a known kind":     func(l []models.Layer) []models.Layer { l[1].Kind = 99; return l },
 		"a known function": func(l []models.Layer) []models.Layer { l[0].Func = 99; return l },
-		"the layer before": func(l []models.Layer) []models.Layer { return l[1:2:2] },
+		chained: func(l []models.Layer) []models.Layer { return l[1:2:2] },
 		"positive widths":  func(l []models.Layer) []models.Layer { l[0].In = -1; return l },
 		"parameters and sizes": func(l []models.Layer) []models.Layer {
 			l[0].Weight.Cols--
@@ -268,7 +269,7 @@ func TestRefusals(t *testing.T) {
 		"on the host": func(l []models.Layer) []models.Layer { l[0].Bias.Data = nil; return l },
 	} {
 		layers := change(append([]models.Layer(nil), good...))
-		if says == "the layer before" {
+		if says == chained {
 			layers = []models.Layer{good[0], good[0]}
 		}
 		refused(says, onnx.Write(io.Discard, onnx.Network{Layers: layers}))
