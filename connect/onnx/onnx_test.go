@@ -260,7 +260,7 @@ func TestRefusals(t *testing.T) {
 		"at least one":     func([]models.Layer) []models.Layer { return nil },
 		"a known kind":     func(l []models.Layer) []models.Layer { l[1].Kind = 99; return l },
 		"a known function": func(l []models.Layer) []models.Layer { l[0].Func = 99; return l },
-		chained: func(l []models.Layer) []models.Layer { return l[1:2:2] },
+		chained:            func(l []models.Layer) []models.Layer { return l[1:2:2] },
 		"positive widths":  func(l []models.Layer) []models.Layer { l[0].In = -1; return l },
 		"parameters and sizes": func(l []models.Layer) []models.Layer {
 			l[0].Weight.Cols--
