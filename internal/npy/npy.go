@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -66,22 +65,10 @@ func headerLength(r io.Reader, version byte) (uint32, error) {
 	return long, err
 }
 
-var (
-	descrPattern = regexp.MustCompile(`'descr'\s*:\s*'([<>|=]?[fiub][1248])'`)
-	orderPattern = regexp.MustCompile(`'fortran_order'\s*:\s*(False)`)
-	shapePattern = regexp.MustCompile(`'shape'\s*:\s*\(([0-9, ]*)\)`)
-)
-
 // parse reads the Python dictionary that the header is.
 func parse(text string) (h Header, ok bool) {
-	find := func(pattern *regexp.Regexp) string {
-		if m := pattern.FindStringSubmatch(text); m != nil {
-			return m[1]
-		}
-		return ""
-	}
-	descr := find(descrPattern)
-	if descr == "" || find(orderPattern) == "" {
+	descr := entry(text, "'descr'", typeText)
+	if descr == "" || entry(text, "'fortran_order'", falseText) == "" {
 		return h, false
 	}
 	h.Order = binary.LittleEndian
@@ -89,7 +76,7 @@ func parse(text string) (h Header, ok bool) {
 		h.Order = binary.BigEndian
 	}
 	h.Kind, h.Size = descr[len(descr)-2], int(descr[len(descr)-1]-'0')
-	for axis := range strings.SplitSeq(find(shapePattern), ",") {
+	for axis := range strings.SplitSeq(entry(text, "'shape'", shapeText), ",") {
 		axis = strings.TrimSpace(axis)
 		if axis == "" {
 			continue
