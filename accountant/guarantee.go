@@ -150,7 +150,7 @@ func (g Guarantee) String() string {
 		bar := strings.Repeat("!", 78)
 		fmt.Fprintf(&b,
 			"%s\n!!! NOT PRIVATE: %s\n!!! What follows is what WOULD hold for the same run with secret "+
-				"noise.\n%s\n", bar, g.NotPrivate, bar)
+				"noise.\n%s\n", bar, oneLine(g.NotPrivate), bar)
 	}
 	b.WriteString("Differential privacy guarantee\n")
 	line("promise", "ε = %s, δ = %.3g", roundUp(g.Epsilon), g.Delta)
@@ -187,7 +187,7 @@ func (g Guarantee) String() string {
 	}
 	b.WriteString("Not covered\n")
 	for _, s := range g.NotCovered {
-		b.WriteString(wrap.Lines(fmt.Sprintf("  - %s\n", s), "- "))
+		b.WriteString(wrap.Lines(fmt.Sprintf("  - %s\n", oneLine(s)), "- "))
 	}
 	return b.String()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -123,6 +124,9 @@ func (x *mixer) pass(ctx context.Context) error {
 		var err error
 		if len(grants) > 0 {
 			n := a.first[len(a.shards)][part]
+			if n > math.MaxInt { // where an int has 32 bits
+				return fmt.Errorf("mix: %w", synth.ErrRecords)
+			}
 			if sample, err = mechanism.PlanInclusions(int(n), grants...); err != nil {
 				return err
 			}

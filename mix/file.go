@@ -94,7 +94,7 @@ func (m *Model) restore(f *synth.File) error {
 	return f.Load(m.rowParts(h.Rows)...)
 }
 
-// rowParts are the numbers of n rows and, where parts are mixed apart.
+// rowParts are the numbers of n rows and, where parts are mixed apart, the part of each row.
 func (m *Model) rowParts(n int) []synth.Part {
 	return []synth.Part{
 		synth.Part32("features", &m.rows.features, n*m.rows.dim),

@@ -160,6 +160,11 @@ func (a *Partial) Merge(other *Partial) error {
 	if !slices.Equal(grids(a.sums()), grids(other.sums())) {
 		return onAnotherGrid("partial.Merge")
 	}
+	for _, s := range []*Partial{a, other} {
+		if err := s.ended(); err != nil {
+			return err
+		}
+	}
 	t, err := a.label.merge(&other.label)
 	if err != nil {
 		return err
@@ -175,6 +180,15 @@ func (a *Partial) Merge(other *Partial) error {
 		a.closed = a.closed || other.closed
 	}
 	other.Reset()
+	return nil
+}
+
+// ended makes the records of a counter that goes by positions those of the shard that Begin named:
+// two pieces under one name would share positions.
+func (a *state) ended() error {
+	if _, ok := a.counter.(Sharded); ok && a.begun != "" && !a.closed {
+		return a.named(a.begun)
+	}
 	return nil
 }
 
@@ -226,8 +240,8 @@ func (a *state) sums() []*mechanism.FixedSum {
 // apart from the others: a release has to be noted as one of accountant.RealNoise.
 func (a *Partial) Real() bool { return a.made() && a.real }
 
-// Unit is whose presence the sums can protect: the weakest where pieces differ, or where one unit
-// may be in two of them; "" before any record.
+// Unit is whose presence the sums can protect: records.UnitPart, which no ledger promises, where
+// pieces differ, or where one user may be in two of them; "" before any record.
 func (a *Partial) Unit() string {
 	if !a.made() {
 		return ""

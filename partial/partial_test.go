@@ -344,9 +344,9 @@ func TestUnitsTravel(t *testing.T) {
 	}{
 		"one":       {[][]byte{shard("a", 0, 0)}, records.UnitUser},
 		"one twice": {[][]byte{shard("a", 0, 0), shard("a", 0, 0)}, records.UnitUser},
-		"two":       {[][]byte{shard("a", 0, 0), shard("b", 0, 0)}, records.UnitRecord},
+		"two":       {[][]byte{shard("a", 0, 0), shard("b", 0, 0)}, records.UnitPart},
 		"parts":     {[][]byte{shard("a", 0, 2), shard("b", 1, 2)}, records.UnitUser},
-		"one part":  {[][]byte{shard("a", 1, 2), shard("b", 1, 2)}, records.UnitRecord},
+		"one part":  {[][]byte{shard("a", 1, 2), shard("b", 1, 2)}, records.UnitPart},
 		"many parts": {[][]byte{shard("a", 70, 100), shard("b", 99, 100)},
 			records.UnitUser},
 	} {

@@ -12,15 +12,16 @@ type units struct {
 	parts parts  // that the units are in
 }
 
-// note keeps the unit of the records while all of them have the same one, and falls back to the
-// weakest: where units differ, and where one unit may be in two pieces.
+// note keeps the unit of the records while all of them have the same one. Where units differ, and
+// where one that is more than a record may be in two pieces, they are records.UnitPart.
 func (u *units) note(o units) {
 	switch {
 	case o.who == "":
 	case u.who == "":
 		u.who, u.parts = o.who, parts{o.parts.of, maps.Clone(o.parts.held)}
+	case u.who == records.UnitRecord && o.who == records.UnitRecord:
 	case u.who != o.who || !u.parts.add(o.parts):
-		u.who = records.UnitRecord
+		u.who = records.UnitPart
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 )
 
 // Concat joins data of one schema into a single table, in order: a [*SetTable] for
-// sets, a [*Frame] for tables, a [*Table] otherwise. No parts make an empty table.
+// sets, a [*Frame] for tables, a [*Table] otherwise. No parts make an empty table. Rows of users in
+// several parts are [UnitPart]; frames and tables that are no records each are wrapped by
+// [WithUnit].
 //
 // Errors: *param.Error if a part has another schema.
 func Concat(s Schema, parts ...Data) (Data, error) {
@@ -23,9 +25,23 @@ func Concat(s Schema, parts ...Data) (Data, error) {
 		}
 		n += p.Len()
 	}
+	unit := jointUnit(parts)
 	if s.Sparse() {
-		return concatSets(s, parts)
+		t, err := concatSets(s, parts)
+		if err != nil {
+			return nil, err
+		}
+		t.unit, t.home = unit, joined(parts)
+		return t, nil
 	}
+	out, err := concatOthers(s, n, parts)
+	if err != nil || unit == UnitRecord {
+		return out, err
+	}
+	return WithUnit(out, unit), nil
+}
+
+func concatOthers(s Schema, n int, parts []Data) (Data, error) {
 	if s.kind == MixedTable {
 		return concatFrames(s, parts)
 	}
@@ -43,10 +59,15 @@ func concatRows(s Schema, n int, parts []Data) (Data, error) {
 		}
 		labels = append(labels, b.Labels...)
 	}
-	return FromFlat(s, flat, labels...)
+	t, err := FromFlat(s, flat, labels...)
+	if err != nil {
+		return nil, err
+	}
+	t.home = joined(parts)
+	return t, nil
 }
 
-func concatSets(s Schema, parts []Data) (Data, error) {
+func concatSets(s Schema, parts []Data) (*SetTable, error) {
 	b, err := newSetBuilder(s)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func (f *Frame) RowsByLabel() [][]int32 {
 // concatFrames joins the raw cells of frames; data of another type is decoded.
 func concatFrames(s Schema, parts []Data) (Data, error) {
 	out := &Frame{&frameRef{&frameRows{schema: s, cells: make([]cells, len(s.table.cells)),
-		home: new(origin)}}}
+		home: joined(parts)}}}
 	for _, p := range parts {
 		f, err := frameOf(s, p)
 		if err != nil {

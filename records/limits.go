@@ -108,6 +108,14 @@ func (l Limits) unpacked(read int64) int64 {
 	return orDefault(l.UnpackedBytes, leastUnpacked+unpackedPerByte*max(read-freeBytes, 0))
 }
 
+// Half are the limits of each of two parts of an input that describe networks of their own. ok is
+// false where so many parts lie within each other that nothing useful is left.
+func (l Limits) Half() (half Limits, ok bool) {
+	half = l
+	half.Parameters = orDefault(l.Parameters, mostParameters) / 2
+	return half, half.Parameters >= mostParameters>>5
+}
+
 // CheckParameters refuses a network that an input names and that has more parameters than the
 // limit.
 //

@@ -100,7 +100,7 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m := must(records.ReadSets(bytes.NewReader(out.Bytes()), int64(out.Len())))(t); m.Unit() !=
-		records.UnitRecord || m.Len() != 4 {
+		records.UnitPart || m.Len() != 4 {
 		t.Errorf("a person in two parts is one %q", m.Unit())
 	}
 	var mixed bytes.Buffer
@@ -109,12 +109,18 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m := must(records.ReadSets(bytes.NewReader(mixed.Bytes()), int64(mixed.Len())))(t); m.Unit() !=
-		records.UnitRecord {
+		records.UnitPart {
 		t.Errorf("persons and a row are one %q", m.Unit())
 	}
-	if users.Take([]int32{0, 0}).Unit() != records.UnitRecord ||
-		users.Take([]int32{0, 1}).Unit() != records.UnitUser {
-		t.Error("who is taken twice is one user")
+	for want, rows := range map[string][][]int32{
+		records.UnitPart: {{0, 0}, {1, 0, 1}},
+		records.UnitUser: {{0, 1}, {1, 0}, {0}},
+	} {
+		for _, list := range rows {
+			if got := users.Take(list).Unit(); got != want {
+				t.Errorf("rows %v are one %s each, want %s", list, got, want)
+			}
+		}
 	}
 	var shape *param.Error
 	if err := w.Append(made(t, 3, 99)); !errors.As(err, &shape) {

@@ -54,6 +54,12 @@ type setWriter struct {
 	err     error
 }
 
+// What the last block says of units; 0 for records.
+const (
+	unitOfUsers = 1
+	unitOfParts = 2 // also of other units, which a file cannot name
+)
+
 // NewSetWriter begins a file.
 //
 // Errors: *[param.Error] for a schema that is not one of sets without classes; the writer's,
@@ -75,8 +81,12 @@ func NewSetWriter(w io.Writer, s Schema) (*SetWriter, error) {
 //
 // Errors: *[param.Error] where there are more rows than a table holds; the writer's, wrapped.
 func (w *SetWriter) Add(items []uint32) error {
-	w.parts++
-	w.unit = UnitRecord
+	if w.parts == 0 || w.unit == "" {
+		w.unit = UnitRecord
+	}
+	if w.parts++; w.unit != UnitRecord {
+		w.unit = UnitPart
+	}
 	return w.add(items)
 }
 
@@ -92,7 +102,7 @@ func (w *SetWriter) add(items []uint32) error {
 }
 
 // Append appends records that are encoded already. The file keeps their unit where they are
-// all it holds: a person in two parts would be two records.
+// all it holds. Users of whom it holds other rows are [UnitPart] of it.
 //
 // Errors: *[param.Error] for another schema, and those of [SetWriter.Add].
 func (w *SetWriter) Append(d Data) error {
@@ -105,8 +115,10 @@ func (w *SetWriter) Append(d Data) error {
 	if s := w.encoder.schema; !d.Schema().Equal(s) {
 		return param.New("records.SetWriter.Append", d.Schema().String(), s.String())
 	}
-	if w.unit = UnitRecord; w.parts == 0 {
-		w.unit = UnitOf(d)
+	if unit := UnitOf(d); w.parts == 0 {
+		w.unit = unit
+	} else if unit != UnitRecord || w.unit != UnitRecord {
+		w.unit = UnitPart
 	}
 	w.parts++
 	return EachSet(d, func(_ int, items []uint32) error { return w.add(items) })
@@ -127,8 +139,12 @@ func (w *SetWriter) Close() error {
 	foot := make([]byte, footBytes)
 	binary.LittleEndian.PutUint64(foot, uint64(w.rows))
 	binary.LittleEndian.PutUint64(foot[8:], startsAt)
-	if w.unit == UnitUser {
-		foot[16] = 1
+	switch w.unit {
+	case "", UnitRecord:
+	case UnitUser:
+		foot[16] = unitOfUsers
+	default:
+		foot[16] = unitOfParts
 	}
 	copy(foot[24:], mappedMagic)
 	w.write(foot)
@@ -223,8 +239,12 @@ func readMappedHead(r io.ReaderAt, size int64) (mappedHead, error) {
 	}
 	h = mappedHead{Sets(int(universe), int(most)), int(rows), binary.LittleEndian.Uint64(foot[8:]),
 		UnitRecord}
-	if foot[16] == 1 {
+	switch foot[16] {
+	case 0:
+	case unitOfUsers:
 		h.unit = UnitUser
+	default:
+		h.unit = UnitPart
 	}
 	if err := h.schema.Validate(); err != nil {
 		return h, fmt.Errorf("%w: %w", ErrFormat, err)

@@ -15,29 +15,46 @@ import (
 // public records use it to detect private ones.
 //
 // It compares where records are stored and which table they were taken from, never their values,
-// so its result depends on no record's value. It returns false for copies made in other ways. Of a
-// table, rows that were taken and a slice count as the same, whichever rows they are; two slices,
-// and rows that were taken twice, may be different records.
+// so its result depends on no record's value. It returns false for copies made in other ways than
+// by Take and [Concat]. Of a table, rows that were taken and a slice count as the same, whichever
+// rows they are; two slices, and rows that were taken twice, may be different records.
 func Overlap(a, b Data) bool {
 	x, y := placesOf(a), placesOf(b)
 	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, y.homes) ||
 		descend(y.homes, x.homes)
 }
 
-// origin tells the records of one table from equal ones, and remembers of which table they are
+// origin tells the records of one table from equal ones, and remembers of which tables they are
 // copies.
-type origin struct{ of *origin }
+type origin struct{ of []*origin }
 
-func (o *origin) copied() *origin { return &origin{o} }
+func (o *origin) copied() *origin { return &origin{[]*origin{o}} }
+
+// joined is the origin of copies of all records of some data sets.
+func joined(parts []Data) *origin {
+	out := new(origin)
+	for _, p := range parts {
+		out.of = append(out.of, placesOf(p).homes...)
+	}
+	return out
+}
 
 // descend reports whether one of some tables was copied from one of others.
 func descend(from, to []*origin) bool {
-	for _, o := range to {
-		for o != nil {
-			if o = o.of; o != nil && slices.Contains(from, o) {
+	seen := map[*origin]bool{}
+	for left := slices.Clone(to); len(left) > 0; {
+		o := left[len(left)-1]
+		left = left[:len(left)-1]
+		if o == nil || seen[o] {
+			continue
+		}
+		seen[o] = true
+		for _, of := range o.of {
+			if slices.Contains(from, of) {
 				return true
 			}
 		}
+		left = append(left, o.of...)
 	}
 	return false
 }

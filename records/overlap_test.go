@@ -80,6 +80,10 @@ func TestOverlapOfTables(t *testing.T) {
 			by: map[string]records.Data{"a": a}}}, true},
 		view{"a pointer in a wrapper", &hidden{schema: s, inner: &hidden{schema: s, inner: a}}, true},
 		view{"rows of it", a.Take([]int32{7, 3}), true},
+		view{"joined with others", must(records.Concat(s, other, a))(t), true},
+		view{"rows joined twice", must(records.Concat(s, must(records.Concat(s,
+			a.Take([]int32{1})))(t), other))(t), true},
+		view{"others joined", must(records.Concat(s, other, own()))(t), false},
 		view{"rows of rows of it", a.Take([]int32{7, 3}).Take([]int32{1}).WithoutLabels(), true},
 		view{"a slice of rows of it", a.Take([]int32{7, 3}).Slice(0, 1), true},
 		view{"binarised", records.Binarize(a, 0.5), true}, // shares labels
@@ -109,6 +113,7 @@ func TestOverlapOfFramesAndSets(t *testing.T) {
 	f := frame()
 	check(t, f, view{"itself", f, true}, view{"a slice", f.Slice(1, 2), true},
 		view{"without labels", f.WithoutLabels(), true}, view{"rows", f.Take([]int32{2}), true},
+		view{"joined", must(records.Concat(s, frame(), f))(t), true},
 		view{"a slice of rows", f.Take([]int32{2, 1}).Slice(0, 1), true},
 		view{"others of the same values", frame(), false})
 	check(t, f.Slice(0, 1), view{"the rest", f.Slice(1, 3), false})

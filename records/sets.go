@@ -151,8 +151,8 @@ func (t *SetTable) Label(i int) int {
 // Labels returns the classes of all records; nil where the schema has none.
 func (t *SetTable) Labels() []int32 { return t.labels.all() }
 
-// Take returns a table of copies of the given rows, in that order. It keeps the unit of rows
-// that rise: who is taken twice is two records.
+// Take returns a table of copies of the given rows, in that order. It keeps their unit where no row
+// is taken twice; a user who is taken twice has rows that are [UnitPart].
 func (t *SetTable) Take(rows []int32) *SetTable {
 	w := newBlockWriter(t.schema)
 	var row []uint32
@@ -169,12 +169,16 @@ func (t *SetTable) Take(rows []int32) *SetTable {
 }
 
 func (t *SetTable) unitOf(rows []int32) string {
-	for i := 1; i < len(rows); i++ {
-		if rows[i] <= rows[i-1] {
-			return UnitRecord
-		}
+	unit := t.Unit()
+	if unit == UnitRecord {
+		return unit
 	}
-	return t.unit
+	sorted := slices.Clone(rows)
+	slices.Sort(sorted)
+	if len(slices.Compact(sorted)) < len(rows) {
+		return UnitPart
+	}
+	return unit
 }
 
 // Slice returns the table of rows lo … hi-1, sharing storage.

@@ -6,6 +6,10 @@ import "github.com/seed7ba64551/privgen/param"
 const (
 	UnitRecord = "record" // a row as it was read: a person may have several
 	UnitUser   = "user"   // all that one person contributes
+	// UnitPart is what rows of users are that may belong to a user who has others: rows taken twice,
+	// and pieces that do not state different parts. No ledger promises to protect it. A caller who
+	// knows better states so by [WithUnit].
+	UnitPart = "part of a user"
 )
 
 // UnitOf returns the unit whose presence a guarantee about these records protects:
@@ -51,6 +55,20 @@ func PartOf(d Data) (part, parts int) {
 		return PartOf(own.data)
 	}
 	return 0, 0
+}
+
+// jointUnit is the unit of rows of several data sets together: that of the only one, UnitRecord
+// where all rows are records, and UnitPart otherwise.
+func jointUnit(parts []Data) string {
+	if len(parts) == 1 {
+		return UnitOf(parts[0])
+	}
+	for _, p := range parts {
+		if UnitOf(p) != UnitRecord {
+			return UnitPart
+		}
+	}
+	return UnitRecord
 }
 
 // given refuses data that are missing.

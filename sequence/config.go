@@ -24,8 +24,12 @@ type Config struct {
 	Seed uint64
 }
 
-// mostRecords bounds the memory of the records in between.
-const usualRecords, mostRecords = 10_000, 1 << 24
+// mostRecords and mostNumbers bound the memory of the records in between.
+const (
+	usualRecords = 10_000
+	mostRecords  = 1 << 24
+	mostNumbers  = 1 << 28
+)
 
 func (c Config) withDefaults() Config {
 	if c.Records == 0 {
@@ -47,6 +51,13 @@ func (c Config) Validate() error {
 		return k.Err()
 	}
 	want := c.Then.Schema()
+	width := want.Dim()
+	if want.Sparse() {
+		width = want.MaxItems()
+	}
+	k.OK(c.Records <= mostNumbers/max(width, 1), "sequence.Config.Records", c.Records,
+		fmt.Sprintf("at most %d of this schema, whose records have up to %d numbers",
+			mostNumbers/max(width, 1), width))
 	k.OK(c.First.Schema().Equal(want), "sequence.Config.First.Schema", c.First.Schema(),
 		"the schema of Then")
 	released := synth.Inner{Plan: c.First}.Releases()

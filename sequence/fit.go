@@ -73,6 +73,9 @@ func (w *work) public(ctx context.Context, r *synth.Run, m synth.Model) (records
 		chunks = append(chunks, chunk)
 	}
 	drawn, err := records.Concat(c.Then.Schema(), chunks...)
+	if err == nil && drawn.Len() != c.Records {
+		err = fmt.Errorf("%d of %d", drawn.Len(), c.Records)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("sequence: records of %s: %w", c.First.System(), err)
 	}

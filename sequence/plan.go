@@ -2,6 +2,7 @@ package sequence
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/records"
@@ -120,12 +121,16 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	if err := saved.Decode(&j); err != nil {
 		return nil, err
 	}
+	limits, ok := saved.Limits.Half() // both build networks, and may be sequences themselves
+	if !ok {
+		return nil, synth.Malformed(errors.New("too many sequences within each other"))
+	}
 	c := Config{Budget: saved.Budget, Records: j.Records, Seed: j.Seed}
 	var err error
-	if c.First, err = of.ReadPlan(j.First, synth.WithLimits(saved.Limits)); err != nil {
+	if c.First, err = of.ReadPlan(j.First, synth.WithLimits(limits)); err != nil {
 		return nil, err
 	}
-	if c.Then, err = of.ReadPlan(j.Then, synth.WithLimits(saved.Limits)); err != nil {
+	if c.Then, err = of.ReadPlan(j.Then, synth.WithLimits(limits)); err != nil {
 		return nil, err
 	}
 	p, err := c.Plan()

@@ -112,12 +112,17 @@ func (r *Run) JudgeInner(in Inner) error {
 // FitInner carries out a part. It draws from the allowances of the run's own stages, under the
 // part's prefix, and what it reports and keeps goes to the run.
 //
-// Guarantee: nothing is reserved. The run's plan has to hold the part's Stages.
+// Guarantee: nothing is reserved, since the run's plan holds the part's Stages.
 // Errors: those of the part; ErrData for data that failed meanwhile, in which case nothing of the
-// part may be used; *param.Error for a plan that cannot be a part.
+// part may be used; *param.Error for a plan that cannot be a part, for stages that the run's plan
+// lacks, for a part that Follows without records or has them without, and for private records among
+// the public ones.
 func (r *Run) FitInner(ctx context.Context, in Inner) (Model, error) {
 	sub, err := r.inner(in)
 	if err != nil {
+		return nil, err
+	}
+	if err := sub.complete(in); err != nil {
 		return nil, err
 	}
 	m, err := sub.program.work.Fit(ctx, sub)
@@ -129,6 +134,23 @@ func (r *Run) FitInner(ctx context.Context, in Inner) (Model, error) {
 	}
 	return m, nil
 }
+
+// complete refuses a part before it draws anything.
+func (r *Run) complete(in Inner) error {
+	var k param.Checker
+	for _, s := range r.program.stages {
+		k.OK(r.allowed[s.Purpose] != nil, "synth.Inner.Prefix", in.Prefix+s.Purpose,
+			"the name of a stage of the run's plan")
+	}
+	some := in.Public != nil && in.Public.Len() > 0
+	k.OK(in.Follows == some, "synth.Inner.Public", redactedRecords,
+		"records of an earlier part if Follows is set, and none otherwise")
+	k.OK(!some || r.Data == nil || !records.Overlap(in.Public, r.Data), "synth.Inner.Public",
+		redactedRecords, "records that are not the private ones")
+	return k.Err()
+}
+
+const redactedRecords = "[records]"
 
 // Follows reports whether the run is a part of another, with earlier parts that release records
 // first: Public returns them.

@@ -170,7 +170,7 @@ func readPlan(s synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 		return nil, fmt.Errorf("%w: %d candidates", synth.ErrFormat, len(j.Candidates))
 	}
 	for _, text := range j.Candidates {
-		p, err := of.ReadPlan(text)
+		p, err := of.ReadPlan(text, synth.WithLimits(s.Limits))
 		if err != nil {
 			return nil, err
 		}

@@ -50,6 +50,19 @@ func (o *outcome) beats(best *outcome) bool {
 	return best.err != nil || o.score > best.score
 }
 
+// Judge makes the checks of every candidate, so that none fails after the search is paid for.
+func (w *work) Judge(r *synth.Run) error {
+	for _, p := range w.config.Candidates {
+		if synth.WorkOf(p) == nil {
+			continue
+		}
+		if err := r.JudgeInner(synth.Inner{Plan: p}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Fit runs the search.
 //
 // Guarantee: the number of trials and their candidates come from the grant of the whole search,
