@@ -39,10 +39,11 @@ func TestInnerPlansAreComplete(t *testing.T) {
 		in   synth.Inner
 		want string // "" where the part is carried out
 	}{
-		"alone":             {synth.Inner{Plan: plan, Prefix: "x: "}, ""},
-		"after another":     {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true, Public: other}, ""},
-		"another stage":     {synth.Inner{Plan: plan, Prefix: "y: "}, "synth.Inner.Prefix"},
-		"nothing before it": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true}, "synth.Inner.Public"},
+		"alone":         {synth.Inner{Plan: plan, Prefix: "x: "}, ""},
+		"after another": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true, Public: other}, ""},
+		"another stage": {synth.Inner{Plan: plan, Prefix: "y: "}, "synth.Inner.Prefix"},
+		"nothing before it": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true},
+			"synth.Inner.Public"},
 		"no rows before it": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true,
 			Public: other.Slice(0, 0)}, "synth.Inner.Public"},
 		"rows of nobody": {synth.Inner{Plan: plan, Prefix: "x: ", Public: other}, "synth.Inner.Public"},
@@ -79,7 +80,8 @@ func TestCandidatesThatFollowCostNothing(t *testing.T) {
 	}
 	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
 	p, err := tune.Config{Budget: b, Candidates: []synth.Plan{follower},
-		Trials: tune.Trials{Mean: 3, Limit: 6}, Score: tune.Queries{Count: 10, Records: 40}, Noise: 20}.Plan()
+		Trials: tune.Trials{Mean: 3, Limit: 6}, Score: tune.Queries{Count: 10, Records: 40},
+		Noise: 20}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
