@@ -13,8 +13,9 @@ import "math"
 // so wrapping is post-processing of the unbounded noisy sum and costs no privacy. At the grid of
 // [GridFor] it would take a sum of 2^33 noise standard deviations.
 //
-// A FixedSum holds private numbers; only [Grant.Release] reads them. The zero value has no
-// coordinates and no grid.
+// A FixedSum holds private numbers. [Grant.Release] publishes them with noise, [Key.Seal] encrypts
+// them, and [FixedSum.Exact] returns them as they are. The zero value has no coordinates and no
+// grid.
 type FixedSum struct {
 	*hiddenSum
 }

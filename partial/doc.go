@@ -9,7 +9,10 @@
 //
 // Seal encrypts and authenticates the sums of a shard under a key of the pipeline, together with
 // the pass, the shard's name and the attempt that made them; Open refuses everything else. Sealed
-// sums have a length that follows from the pass alone.
+// sums have a length that follows from the pass alone. The one exception is records that state more
+// than about 5,000 parts (records.WithPart): there the length also tells, in steps of hundreds of
+// parts, in how many of them records were. A source that adds every part, empty ones too, tells
+// nothing.
 //
 // # No record twice
 //

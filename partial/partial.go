@@ -221,7 +221,7 @@ func (a *Partial) Pass() Pass {
 // Like reports whether both are whole sums of one pass.
 func (a *Partial) Like(o *Partial) bool { return o.made() && a.Of(o.pass) }
 
-// Sums are what a release takes. They hold private numbers; only a release reads them.
+// Sums are what a release takes. They hold private numbers.
 func (a *Partial) Sums() []*mechanism.FixedSum {
 	if !a.made() {
 		return nil

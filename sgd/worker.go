@@ -43,7 +43,8 @@ func (w *Worker) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) 
 // activations and losses show. Records are compared among workers, not with the trainer's, which
 // need not read any: each worker returns a fingerprint, under the key, of 64 rows spread over its
 // data, and the trainer refuses workers that differ. Records that differ elsewhere only are not
-// noticed, nor are workers that all hold the same wrong ones: the caller is responsible for these.
+// noticed, nor are the same rows with other persons, nor workers that all hold the same wrong ones:
+// the caller is responsible for these.
 //
 // Errors: those of New and of WithCarrier.
 func NewWorker(cfg Config, net models.Network, data records.Data, k mechanism.Key,

@@ -94,11 +94,11 @@ func (j judge) classes(r *result, t table, synthetic records.Data) error {
 	}
 	train := synthetic
 	if frame, ok := synthetic.(*records.Frame); ok && frame.Len() > j.most {
-		first := make([]int32, j.most) // rows of a generator are in no order; real ones are shuffled
-		for i := range first {
-			first[i] = int32(i * (frame.Len() / j.most))
+		rows := make([]int32, j.most) // at equal distances: real rows may be in some order
+		for i := range rows {
+			rows[i] = int32(i * (frame.Len() / j.most))
 		}
-		train = frame.Take(first)
+		train = frame.Take(rows)
 	}
 	set, err := classify.Read(train)
 	if err != nil {
