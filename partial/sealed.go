@@ -44,7 +44,7 @@ const noteSize = 1024
 // noteOf is the note of some units, filled up with spaces.
 func noteOf(u units) ([]byte, error) {
 	n := note{Unit: u.who, Of: u.parts.of, Parts: slices.Sorted(maps.Keys(u.parts.held))}
-	if len(n.Parts) > n.Of/16 {
+	if len(n.Parts) > n.Of/32 {
 		n.Parts, n.Mask = nil, make([]byte, (n.Of+7)/8)
 		for part := range u.parts.held {
 			n.Mask[part/8] |= 1 << (part % 8)

@@ -1,0 +1,22 @@
+package partial
+
+import "testing"
+
+// TestNotesOfPartsHaveOneLength up to 5,000 stated parts, however many of them records are in.
+func TestNotesOfPartsHaveOneLength(t *testing.T) {
+	for _, of := range []int{1, 40, 1000, 3000, 5000} {
+		for _, held := range []int{0, 1, of / 32, of/32 + 1, of / 16, of / 2, of} {
+			u := units{who: "user", parts: parts{of, map[int]bool{}}}
+			for i := range min(held, of) { // the longest numbers
+				u.parts.held[of-1-i] = true
+			}
+			note, err := noteOf(u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(note) != noteSize {
+				t.Fatalf("%d of %d parts: %d bytes", held, of, len(note))
+			}
+		}
+	}
+}
