@@ -32,8 +32,10 @@ import (
 //
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for
 // Differentially Private Synthetic Data", 2022. Different here: values are grouped by released
-// counts; the noise of a round is a number of equal releases, so that what is composed is fixed
-// beforehand; distances are taken from rows drawn from the model instead of its exact tables.
+// counts; tables with the class can also be chosen with coarse groups, whose few cells stand out of
+// the noise where those of the fine table do not; the noise of a round is a number of equal
+// releases, so that what is composed is fixed beforehand; distances are taken from rows drawn from
+// the model instead of its exact tables.
 type AIM struct {
 	Tables
 	Rounds int // 0 for ten for each column, or three where that is more than 150
@@ -95,6 +97,7 @@ func (c MST) Plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	tables.Coarse = 1
 	attributes := attributesOf(c.Schema)
 	return newTablePlan(tableMethod{Tables: tables, system: nameMST, rounds: len(attributes) - 1,
 		order: 2, attributes: attributes})
@@ -106,9 +109,10 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 	if err != nil {
 		return nil, err
 	}
-	domain := domainOf(groups)
-	f := &tableFit{tableWork: w, domain: domain, total: total, list: w.candidates(domain),
-		columns: columns, rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: 1}
+	domain := columnsOf(groups)
+	f := &tableFit{tableWork: w, domain: domain[:len(groups)], coarse: domain, groups: groups,
+		total: total, list: w.candidates(domain), columns: columns,
+		rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: 1}
 	f.model = f.independent()
 	if w.rounds > 0 {
 		if err := f.tables(ctx, r, groups); err != nil {
@@ -172,6 +176,7 @@ func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping
 		values := counts[first : first+a.codes]
 		first += a.codes
 		g := a.grouped(simplex(values, total), min(leastGroup*noise/total, 0.5), w.Bins)
+		a.coarsen(&g, w.Coarse)
 		groups = append(groups, g)
 		m := graphical.Measurement{Attributes: []int{j}, Values: make([]float64, g.size), Std: noise,
 			Parts: make([]float64, g.size)}
@@ -198,6 +203,8 @@ const (
 type tableFit struct {
 	tableWork
 	domain  graphical.Domain
+	coarse  graphical.Domain // that of columnsOf
+	groups  []grouping
 	list    []candidate
 	total   float64
 	columns []graphical.Measurement
@@ -229,7 +236,7 @@ func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) 
 		return err
 	}
 	r.Keep(f.file)
-	sums, err := r.Read(ctx, synth.Pass{Purpose: purposeTables, State: groupState(groups)})
+	sums, err := r.Read(ctx, synth.Pass{Purpose: purposeTables, State: passState(groups)})
 	if err != nil {
 		return err
 	}
@@ -269,13 +276,14 @@ func (f *tableFit) guesses() [][]float64 {
 		records = int(min(f.total, mostDrawn))
 	}
 	drawn := f.drawn(records, len(f.list))
-	codes := f.model.Drawer().Draw(f.rng, drawn)
+	var buffers [][]uint16
+	codes := withCoarse(f.groups, f.model.Drawer().Draw(f.rng, drawn), &buffers)
 	ones := slices.Repeat([]int64{1}, drawn)
 	out := make([][]float64, len(f.list))
 	inParallel(len(f.list), func(i int) {
 		c := f.list[i]
 		counts := make([]int64, c.cells)
-		countCells(f.domain, c.attributes, codes, ones, counts)
+		countCells(f.coarse, c.columns, codes, ones, counts)
 		out[i] = make([]float64, c.cells)
 		for k, n := range counts {
 			out[i][k] = float64(n) * f.total / float64(drawn)
@@ -317,13 +325,25 @@ func (f *tableFit) round(ctx context.Context, guesses [][]float64) error {
 		return err
 	}
 	moved := 0.0
-	for k, p := range f.model.Marginal(f.list[i].attributes) {
+	for k, p := range f.law(f.list[i]) {
 		moved += math.Abs(p*f.total - before[k])
 	}
 	if moved <= expectedNoise(f.list[i].cells, std) {
 		f.level *= 4
 	}
 	return nil
+}
+
+// law returns the model's probability of each cell of a table that the model holds.
+func (f *tableFit) law(c candidate) []float64 {
+	cells := f.model.Marginal(c.attributes)
+	merged := c.merged(f.groups)
+	if merged == nil {
+		return cells
+	}
+	law := make([]float64, c.cells)
+	graphical.Merge(law, cells, merged)
+	return law
 }
 
 // choose takes one choice among the candidates that the model has room for; -1 for none, where the
@@ -352,7 +372,7 @@ func (f *tableFit) choose(guesses [][]float64, std float64) (int, error) {
 // with which its tables have no more cells than the measurements so far allow. Of MST they are the
 // pairs that join two parts of the tree.
 func (f *tableFit) open() (open []int) {
-	groups, limit := f.groups(), float64(f.Cells)
+	groups, limit := f.measured(), float64(f.Cells)
 	var part []int
 	if f.system == nameMST {
 		part = f.parts()
@@ -377,8 +397,8 @@ func (f *tableFit) open() (open []int) {
 	return open
 }
 
-// groups are the columns that have been measured together, and each by itself.
-func (f *tableFit) groups() (groups [][]int) {
+// measured are the columns that have been measured together, and each by itself.
+func (f *tableFit) measured() (groups [][]int) {
 	for _, c := range f.columns {
 		groups = append(groups, c.Attributes)
 	}
@@ -431,10 +451,11 @@ func (f *tableFit) measure(c candidate, units int) ([]float64, error) {
 func (f *tableFit) refit(ctx context.Context, passes int) error {
 	list := slices.Clone(f.columns)
 	for _, v := range f.values {
-		list = append(list, graphical.Measurement{Attributes: f.list[v.candidate].attributes,
-			Values: v.values, Std: f.unitStd(f.noise) / math.Sqrt(float64(v.units))})
+		c := f.list[v.candidate]
+		list = append(list, graphical.Measurement{Attributes: c.attributes, Values: v.values,
+			Std: f.unitStd(f.noise) / math.Sqrt(float64(v.units)), Merged: c.merged(f.groups)})
 	}
-	f.model = f.model.Extended(f.groups()...)
+	f.model = f.model.Extended(f.measured()...)
 	return f.model.Fit(ctx, list, f.total, passes)
 }
 

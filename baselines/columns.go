@@ -128,9 +128,11 @@ func (a attribute) ordered() int {
 
 // A grouping merges the codes of an attribute into fewer groups, by what was released of them.
 type grouping struct {
-	group []uint16  // of each code
-	part  []float64 // of each code, of all records
-	size  int       // number of groups
+	group      []uint16  // of each code
+	part       []float64 // of each code, of all records
+	size       int       // number of groups
+	coarse     []uint16  // the coarse group that holds each group; nil for none
+	coarseSize int       // number of coarse groups
 }
 
 // grouped merges the codes of an attribute whose released parts of all records are given, so that
