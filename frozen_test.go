@@ -137,6 +137,47 @@ func TestPlansAreFrozen(t *testing.T) {
 	}
 }
 
+// TestGuaranteesAreFrozen: what a generator and a ledger hand out can be changed without changing
+// what they promise.
+func TestGuaranteesAreFrozen(t *testing.T) {
+	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 3, Delta: 1e-5}
+	data, err := records.FromFlat(s, []float32{.1, .2, .3, .4, .5, .6, .7, .8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 12, Bandwidth: 1},
+		Generator: merf.GeneratorConfig{Steps: 2, Batch: 8, Latent: 2,
+			Architecture: models.MLP{Hidden: []int{4}}}}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := accountant.NewLedger(b)
+	g, err := p.FitOn(t.Context(), ledger, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	promised := func() (list [4]string) {
+		for i, of := range []any{g.Guarantee(), ledger.Guarantee(), ledger, ledger.Entries()} {
+			text, err := json.Marshal(of)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list[i] = string(text)
+		}
+		return list
+	}
+	before, writes := promised(), 0
+	for _, of := range []any{g.Guarantee(), ledger.Guarantee(), ledger.Entries(), ledger.Event()} {
+		writes += scribble(reflect.ValueOf(of), map[uintptr]bool{})
+	}
+	if after := promised(); after != before {
+		t.Errorf("%s\nwas\n%s", after, before)
+	}
+	if writes < 10 {
+		t.Errorf("only %d writes: the test has no power", writes)
+	}
+}
+
 func planJSON(t *testing.T, p privgen.Plan) string {
 	t.Helper()
 	text, err := json.Marshal(p)
