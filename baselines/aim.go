@@ -244,7 +244,7 @@ func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) 
 	}
 	f.counts = sums.Sums()[0]
 	f.choices, f.measures = r.Allowance(purposeTables), r.Allowance(purposeValues)
-	if err := f.refit(ctx, roundPasses); err != nil {
+	if err := f.follow(ctx); err != nil {
 		return err
 	}
 	guesses := f.guesses()
@@ -322,13 +322,8 @@ func (f *tableFit) round(ctx context.Context, guesses [][]float64) error {
 		return nil
 	}
 	before := guesses[i]
-	if err := f.refit(ctx, roundPasses); err != nil {
+	if err := f.follow(ctx); err != nil {
 		return err
-	}
-	if f.far() {
-		if err := f.refit(ctx, farPasses); err != nil {
-			return err
-		}
 	}
 	moved := 0.0
 	for k, p := range f.model.Marginal(f.list[i].attributes) {
@@ -441,8 +436,18 @@ func (f *tableFit) measure(c candidate, units int) ([]float64, error) {
 	return mean, nil
 }
 
-// far reports whether the model misses the last measurement by far more than its noise. The same
-// table would be chosen again, although it has been measured.
+// follow fits the model between two rounds. A model that misses the last measurement by far more
+// than its noise would have the same table chosen again, although it has been measured: then the
+// fit goes on.
+func (f *tableFit) follow(ctx context.Context) error {
+	err := f.refit(ctx, roundPasses)
+	if err == nil && len(f.values) > 0 && f.far() {
+		err = f.refit(ctx, farPasses)
+	}
+	return err
+}
+
+// far reports whether the model misses the last measurement by far more than its noise.
 func (f *tableFit) far() bool {
 	last := f.values[len(f.values)-1]
 	std := f.unitStd(f.noise) / math.Sqrt(float64(last.units))
