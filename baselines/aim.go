@@ -21,7 +21,7 @@ import (
 // distances from the model, less what the noise of its measurement would add. The table is measured
 // with Gaussian noise and the model fitted to everything measured so far. Where a measurement has
 // changed the model by less than its noise, further ones use four times the budget; the last round
-// uses the rest.
+// uses the rest. A plan of fewer rounds than the default begins with more of the budget for each.
 //
 // Guarantee: one Gaussian release of all columns' counts; Rounds exponential mechanisms of the same
 // ε, each among tables whose distance from public numbers changes by at most 1 with a record that
@@ -85,6 +85,13 @@ const aimClassWeight = 2
 // roundsFor is ten rounds for each column, but of more than 150 rounds no more than three.
 func roundsFor(columns int) int { return min(10*columns, max(150, 3*columns), mostRounds) }
 
+// firstLevel is how many of the units of a round the first measurements have: one where there are
+// as many rounds as by default, since later ones are made with more. Of fewer rounds each has
+// more, up to its equal part, or most of the units would be left to the last one.
+func (m tableMethod) firstLevel() int {
+	return min(max(roundsFor(len(m.attributes))/max(m.rounds, 1), 1), unitsRound)
+}
+
 // Plan calibrates the noise and prices all stages.
 //
 // Errors: *param.Error, joined.
@@ -112,7 +119,7 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 	domain := columnsOf(groups)
 	f := &tableFit{tableWork: w, domain: domain[:len(groups)], coarse: domain, groups: groups,
 		total: total, list: w.candidates(domain), columns: columns,
-		rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: 1}
+		rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: w.firstLevel()}
 	f.model = f.independent()
 	if w.rounds > 0 {
 		if err := f.tables(ctx, r, groups); err != nil {
@@ -193,6 +200,8 @@ const (
 	leastGroup  = 2.0 // standard deviations of a group's count, at least
 	leastPart   = 0.5 // records of a group where a fit begins
 	roundPasses = 80  // over the model's tables after a round
+	farPasses   = 600 // and where it is still far from what the round has measured
+	farSquares  = 4.0 // variances of the noise, the mean over its cells
 	lastPasses  = 3000
 	mostDrawn   = 1 << 17 // rows by which candidates are compared with the model
 	leastDrawn  = 1 << 13
@@ -242,7 +251,7 @@ func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) 
 	}
 	f.counts = sums.Sums()[0]
 	f.choices, f.measures = r.Allowance(purposeTables), r.Allowance(purposeValues)
-	if err := f.refit(ctx, roundPasses); err != nil {
+	if err := f.follow(ctx); err != nil {
 		return err
 	}
 	guesses := f.guesses()
@@ -321,7 +330,7 @@ func (f *tableFit) round(ctx context.Context, guesses [][]float64) error {
 		return nil
 	}
 	before := guesses[i]
-	if err := f.refit(ctx, roundPasses); err != nil {
+	if err := f.follow(ctx); err != nil {
 		return err
 	}
 	moved := 0.0
@@ -445,6 +454,29 @@ func (f *tableFit) measure(c candidate, units int) ([]float64, error) {
 		}
 	}
 	return mean, nil
+}
+
+// follow fits the model between two rounds. A model that misses the last measurement by far more
+// than its noise would have the same table chosen again, although it has been measured: then the
+// fit goes on.
+func (f *tableFit) follow(ctx context.Context) error {
+	err := f.refit(ctx, roundPasses)
+	if err == nil && len(f.values) > 0 && f.far() {
+		err = f.refit(ctx, farPasses)
+	}
+	return err
+}
+
+// far reports whether the model misses the last measurement by far more than its noise.
+func (f *tableFit) far() bool {
+	last := f.values[len(f.values)-1]
+	std := f.unitStd(f.noise) / math.Sqrt(float64(last.units))
+	squares := 0.0
+	for k, p := range f.model.Marginal(f.list[last.candidate].attributes) {
+		off := (p*f.total - last.values[k]) / std
+		squares += off * off
+	}
+	return squares > farSquares*float64(len(last.values))
 }
 
 // refit fits the model to everything measured.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"github.com/seed7ba64551/privgen"
@@ -49,7 +50,10 @@ func subjects() (list []subject, err error) {
 	ofSets, err1 := subjectsOf("sets", sets)
 	ofNumbers, err2 := subjectsOf("numbers", numbers)
 	ofTables, err3 := tableSubjects()
-	return append(append(ofSets, ofNumbers...), ofTables...), errors.Join(err1, err2, err3)
+	afterSets, err4 := sequenceSubjects("sets", sets)
+	afterNumbers, err5 := sequenceSubjects("numbers", numbers)
+	return slices.Concat(ofSets, ofNumbers, ofTables, afterSets, afterNumbers),
+		errors.Join(err1, err2, err3, err4, err5)
 }
 
 // tableSubjects are plans of the systems that take tables alone.

@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"testing"
 )
@@ -23,6 +24,9 @@ func TestSealedBytes(t *testing.T) {
 	}
 	if bytes.Equal(one, two) {
 		t.Error("two messages have one nonce")
+	}
+	if bytes.Equal(one[:saltSize], two[:saltSize]) { // once in 2^256 runs
+		t.Error("two messages have one salt")
 	}
 	changed := bytes.Clone(one)
 	changed[len(changed)-1] ^= 1
@@ -82,6 +86,27 @@ func TestWholeGradients(t *testing.T) {
 		bad.Sensitivity, bad.NoiseMultiplier = 1, 1
 		if grant.ReleaseGradient(bad, func(int, []float64) {}) == nil {
 			t.Errorf("%v is released", bad)
+		}
+	}
+}
+
+// TestKeysHaveNamesThatKeepThem: the public name of a key holds none of its bytes in a row.
+func TestKeysHaveNamesThatKeepThem(t *testing.T) {
+	secret := make([]byte, KeySize)
+	for i := range secret {
+		secret[i] = byte(1 + 7*i)
+	}
+	k, err := ReadKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := hex.DecodeString(k.ID())
+	if err != nil || len(name) == 0 || len(name) > KeySize/4 {
+		t.Errorf("the name is %q: %v", k.ID(), err)
+	}
+	for i := range len(secret) - 1 {
+		if bytes.Contains(name, secret[i:i+2]) {
+			t.Errorf("the name %q holds a part of the key", k.ID())
 		}
 	}
 }

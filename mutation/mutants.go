@@ -11,5 +11,5 @@ func mutants() []mutant {
 		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), tuneMutants(),
 		sequenceMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
-		partialMutants(), tableMutants())
+		partialMutants(), tableMutants(), lineMutants())
 }

@@ -338,6 +338,10 @@ func TestUnitsTravel(t *testing.T) {
 		}
 		return b
 	}
+	none, err := empty(p).Seal(k, partial.Shard{Name: "none"}) // a shard without records has no unit
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		list [][]byte
 		want string
@@ -349,6 +353,7 @@ func TestUnitsTravel(t *testing.T) {
 		"one part":  {[][]byte{shard("a", 1, 2), shard("b", 1, 2)}, records.UnitPart},
 		"many parts": {[][]byte{shard("a", 70, 100), shard("b", 99, 100)},
 			records.UnitUser},
+		"one and none": {[][]byte{shard("a", 0, 0), none}, records.UnitUser},
 	} {
 		all := empty(p)
 		if err := all.OpenAll(k, c.list...); err != nil {

@@ -3,6 +3,7 @@ package synth
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -47,7 +48,7 @@ type Generator struct {
 // NewGenerator returns a generator for a model made from an earlier release, such as one
 // trained against a saved release. The guarantee is that of the release.
 func NewGenerator(system string, m Model, g accountant.Guarantee) *Generator {
-	return &Generator{system: system, model: m, guarantee: g}
+	return &Generator{system: system, model: m, guarantee: copied(g)}
 }
 
 // made returns an error for the zero value.
@@ -77,12 +78,33 @@ func (g *Generator) Model() Model {
 }
 
 // Guarantee returns what is promised about the training records, the releases that led to the
-// generator, and what the promise does not cover.
+// generator, and what the promise does not cover. It is the caller's own copy.
 func (g *Generator) Guarantee() accountant.Guarantee {
 	if g.made() != nil {
 		return accountant.Guarantee{NotPrivate: "nothing has been trained"}
 	}
-	return g.guarantee
+	return copied(g.guarantee)
+}
+
+// copied shares no list with a guarantee, and no pointer.
+func copied(g accountant.Guarantee) accountant.Guarantee {
+	g.Samplers, g.NoiseClass = slices.Clone(g.Samplers), slices.Clone(g.NoiseClass)
+	g.Entries, g.NotCovered = slices.Clone(g.Entries), slices.Clone(g.NotCovered)
+	for i := range g.Entries {
+		e := &g.Entries[i]
+		e.Event, e.NoiseClass = slices.Clone(e.Event), slices.Clone(e.NoiseClass)
+		e.Lines = pointed(e.Lines)
+	}
+	g.Kept = pointed(g.Kept)
+	return g
+}
+
+func pointed[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	own := *p
+	return &own
 }
 
 // Schema returns the schema of the synthetic records. Of persons it generates rows.

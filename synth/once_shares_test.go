@@ -44,6 +44,7 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 	}
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	var out [][]float64
+	place := []float64{-1} // which holds no share: the mean alone is for the caller
 	p, err := synth.NewProgram("reading", table.Schema(), budget, []synth.Stage{{Purpose: "once",
 		Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}},
 		reading{func(r *synth.Run) error {
@@ -51,7 +52,7 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 			out, err = r.Once("once", []int{1}, func() (float64, []mechanism.Part, error) {
 				sum := mechanism.NewFixedSum(1, mechanism.GridFor(std))
 				sum.AddInt(0, 100)
-				return 1 / z, []mechanism.Part{{Sum: sum, Std: std}}, nil
+				return 1 / z, []mechanism.Part{{Sum: sum, Std: std, Out: place}}, nil
 			})
 			return err
 		}})
@@ -62,6 +63,9 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 	if _, err := p.FitOn(entropy.WithTap(t.Context(), tap), accountant.NewLedger(budget), table,
 		synth.Checkpoint(filepath.Join(t.TempDir(), "run"))); err != nil {
 		t.Fatal(err)
+	}
+	if place[0] != -1 {
+		t.Errorf("a share stands where the caller wants the mean: %v", place)
 	}
 	square, precision, mean := 0.0, 0.0, 0.0
 	for _, r := range tap.list {
