@@ -24,10 +24,13 @@ import safetensors.numpy as safetensors
 from PIL import Image
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+BUILT = tempfile.TemporaryDirectory()
+PROGRAM = os.path.join(BUILT.name, "formats")
+subprocess.run(["go", "build", "-o", PROGRAM, "."], cwd=HERE, check=True)
 
 
 def go(*arguments):
-    done = subprocess.run(["go", "run", ".", *arguments], cwd=HERE, capture_output=True, text=True)
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

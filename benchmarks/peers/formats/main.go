@@ -9,6 +9,7 @@
 //	go run . -networks FOLDER  writes networks as ONNX files, with inputs and outputs beside them
 //	go run . -large FILE -rows N        writes a large Parquet file
 //	go run . -large FILE -scan WAY      reads it: "stream", "one group", "groups", "two columns"
+//	go run . -large FILE -fit           reads it and fits MERF on it, in pieces
 package main
 
 import (
@@ -35,6 +36,7 @@ func main() {
 	nets := flag.String("networks", "", "folder")
 	large, rows := flag.String("large", "", "Parquet file"), flag.Int("rows", 10_000_000, "to write")
 	scan := flag.String("scan", "", "how to read it")
+	fit := flag.Bool("fit", false, "fit MERF on the large file")
 	flag.Parse()
 	schema, err := records.NewSchema(
 		records.Numeric("x", -math.MaxFloat64/2, math.MaxFloat64/2).WithMissing(),
@@ -53,6 +55,8 @@ func main() {
 	switch {
 	case *scan != "":
 		err = scanLarge(*large, *scan)
+	case *fit:
+		err = fitLarge(*large)
 	case *large != "":
 		err = writeLarge(*large, *rows)
 	case *nets != "":
