@@ -151,8 +151,8 @@ func TestConditionsAreMetExactly(t *testing.T) {
 }
 
 // TestProbabilityIsThatWithinTheClass that is asked for: the part of the class's rows that meet the
-// conditions, and rows of no other class come. Six standard deviations of six numbers: a false alarm
-// in 8·10⁷ runs.
+// conditions, and rows of no other class come. Six standard deviations of six numbers: a false
+// alarm in 8·10⁷ runs.
 func TestProbabilityIsThatWithinTheClass(t *testing.T) {
 	data := linked(t, 4000)
 	plan, err := baselines.MST{Tables: baselines.Tables{Schema: data.Schema(), Bins: 4,

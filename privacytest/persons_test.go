@@ -22,8 +22,8 @@ import (
 // byPerson are the runs that take persons.
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
 	"kmeans", "kmeans, private norm", "baselines, independent", "baselines, tree", "baselines, MWEM",
-	"baselines, AIM", "baselines, MST", "dpgm, marginals", "gan", "gan, table", "gan, marginals", "mix",
-	"mix, projected, centred", "draft"}
+	"baselines, AIM", "baselines, MST", "dpgm, marginals", "gan", "gan, table", "gan, marginals",
+	"mix", "mix, projected, centred", "draft"}
 
 // alsoByPerson are runs that are replayed record by record elsewhere.
 var alsoByPerson = []struct {
@@ -100,7 +100,8 @@ func fitAIM(s records.Schema, b accountant.Budget) fitting {
 func fitMST(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		b.Epsilon = 2
-		plan, err := baselines.MST{Tables: baselines.Tables{Schema: s, Budget: b, Bins: 3, Seed: 4}}.Plan()
+		plan, err := baselines.MST{Tables: baselines.Tables{Schema: s, Budget: b, Bins: 3,
+			Seed: 4}}.Plan()
 		if err != nil {
 			return nil, err
 		}

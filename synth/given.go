@@ -40,7 +40,7 @@ func (d Draw) effort() int { return cmp.Or(d.Effort, defaultEffort) }
 type Accepted struct {
 	Kept, Tried int                  // records, of those that the model drew
 	Exact       []string             // constraints that the model met by itself
-	Probability float64              // of these together, within [OfClass], if the model knows it, else 0
+	Probability float64              // of these, within [OfClass], if the model knows it, else 0
 	Each        []records.Acceptance // for every constraint by itself, among the tried
 }
 

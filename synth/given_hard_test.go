@@ -14,8 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// stays is a table of hospital stays: moments of different precision and origin, of which two may be
-// missing, keys that float64 does not hold, a person who may be unknown, names that look like
+// stays is a table of hospital stays: moments of different precision and origin, of which two may
+// be missing, keys that float64 does not hold, a person who may be unknown, names that look like
 // missing ones or like each other, and amounts.
 func stays(t testing.TB) records.Schema {
 	t.Helper()

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// kindsSchema has the columns that float64 does not hold: whole numbers of 63 bits, moments of every
-// unit from the first year to the last, lengths of time, and names that are easily confused.
+// kindsSchema has the columns that float64 does not hold: whole numbers of 63 bits, moments of
+// every unit from the first year to the last, lengths of time, and names that are easily confused.
 func kindsSchema() (records.Schema, error) {
 	day := func(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
 	return records.NewSchema(

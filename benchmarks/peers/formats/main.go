@@ -68,7 +68,8 @@ func main() {
 	case *file != "":
 		err = show(*file, schema)
 	default:
-		err = errors.Join(write(*folder, schema), writeKinds(*folder), writeWeights(*folder), writePictures(*folder))
+		err = errors.Join(write(*folder, schema), writeKinds(*folder), writeWeights(*folder),
+			writePictures(*folder))
 	}
 	if err != nil {
 		log.Fatal(err)
