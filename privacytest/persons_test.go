@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
@@ -21,8 +22,8 @@ import (
 // byPerson are the runs that take persons.
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
 	"kmeans", "kmeans, private norm", "baselines, independent", "baselines, tree", "baselines, MWEM",
-	"dpgm, marginals", "gan", "gan, table", "gan, marginals", "mix",
-	"mix, projected, centred", "draft"}
+	"baselines, AIM", "baselines, MST", "dpgm, marginals", "gan", "gan, table", "gan, marginals",
+	"mix", "mix, projected, centred", "draft"}
 
 // alsoByPerson are runs that are replayed record by record elsewhere.
 var alsoByPerson = []struct {
@@ -34,6 +35,8 @@ var alsoByPerson = []struct {
 	{"gan, marginals", mixedTable(), fitGANMarginals},
 	{"kmeans", records.Interval(3, 0, 1), fitCentres},
 	{"kmeans, private norm", records.Interval(3, -2, 1), fitCentresByNorm},
+	{"baselines, AIM", smallTable(), fitAIM},
+	{"baselines, MST", smallTable(), fitMST},
 }
 
 func fitMerfSamples(s records.Schema, b accountant.Budget) fitting {
@@ -70,6 +73,39 @@ func fitCentresByNorm(s records.Schema, _ accountant.Budget) fitting {
 		cfg := kmeans.Config{K: 2, Iterations: 2, NoiseMultiplier: 3,
 			Norm: &kmeans.DPNorm{Max: 3, Bins: 6, NoiseMultiplier: 2}}
 		return kmeans.Fit(ctx, cfg, kmeans.Raw(s), data, ledger)
+	}
+}
+
+func smallTable() records.Schema {
+	s, err := records.NewSchema(records.Integer("n", 0, 3).WithMissing(),
+		records.Categorical("c", "p", "q"), records.Label("y", "a", "b"))
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func fitAIM(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		b.Epsilon = 2
+		plan, err := baselines.AIM{Tables: baselines.Tables{Schema: s, Budget: b, Bins: 3, Seed: 4},
+			Rounds: 2, Order: 2}.Plan()
+		if err != nil {
+			return nil, err
+		}
+		return released(plan.FitOn, ctx, ledger, data)
+	}
+}
+
+func fitMST(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		b.Epsilon = 2
+		plan, err := baselines.MST{Tables: baselines.Tables{Schema: s, Budget: b, Bins: 3,
+			Seed: 4}}.Plan()
+		if err != nil {
+			return nil, err
+		}
+		return released(plan.FitOn, ctx, ledger, data)
 	}
 }
 

@@ -49,6 +49,9 @@ func (g *Generator) open(n int, d Draw) (*drawing, error) {
 			return nil, err
 		}
 		given, met, probability := m.Condition(list)
+		if only, of := ofClass(g.Schema(), d.Class); of {
+			probability = within(m, list, only, probability)
+		}
 		for _, i := range met {
 			if text := list[i].String(); !slices.Contains(out.exact, text) {
 				out.exact = append(out.exact, text)
@@ -69,6 +72,28 @@ func (g *Generator) open(n int, d Draw) (*drawing, error) {
 		out.rules, err = records.NewEnforcer(out.Schema, list...)
 	}
 	return out, err
+}
+
+// ofClass is the constraint of a draw from one class of a table; of is false for other draws.
+func ofClass(s records.Schema, class int) (only records.Constraint, of bool) {
+	for _, column := range s.Columns() {
+		if column.Kind() == records.LabelColumn && class >= 0 {
+			return records.Only(column.Name(), column.Levels()[class]), true
+		}
+	}
+	return only, false
+}
+
+// within is the probability of what a model can be conditioned on, among the records of a class. It
+// is the given one, among all, where the model cannot be conditioned on the class.
+func within(m Conditional, list []records.Constraint, class records.Constraint,
+	among float64) float64 {
+	_, met, alone := m.Condition([]records.Constraint{class})
+	if len(met) == 0 || alone == 0 {
+		return among
+	}
+	_, _, both := m.Condition(append(slices.Clone(list), class))
+	return both / alone
 }
 
 // class draws from one class where a constraint wants it: every model of classes can.

@@ -12,7 +12,8 @@ import (
 // as records.Only("income", "high") or records.Within("age", 30, 40), or, for sets,
 // records.HasItems(3). The records have the model's distribution, conditioned on the constraints.
 // Some constraints are met exactly, without rejecting records: one class by every system, values of
-// any columns by AIM and MST, items by the other baselines. All others are met by rejection.
+// any columns and combinations of levels by AIM and MST, items by the other baselines. All others
+// are met by rejection.
 // [OnAccepted] reports the acceptance of every constraint. The error is *[Rejected] if fewer
 // records are accepted than [Effort] allows.
 //
@@ -39,7 +40,7 @@ func (d Draw) effort() int { return cmp.Or(d.Effort, defaultEffort) }
 type Accepted struct {
 	Kept, Tried int                  // records, of those that the model drew
 	Exact       []string             // constraints that the model met by itself
-	Probability float64              // of these together, if the model knows it, else 0
+	Probability float64              // of these, within [OfClass], if the model knows it, else 0
 	Each        []records.Acceptance // for every constraint by itself, among the tried
 }
 
