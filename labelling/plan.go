@@ -1,4 +1,4 @@
-package selection
+package labelling
 
 import (
 	"encoding/json"
@@ -11,15 +11,15 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-const systemName = "selection"
+const systemName = "labelling"
 
-// A Plan is a selection with its price. Its methods are those of every plan; see [synth.Plan].
+// A Plan is a labelling with its price. Its methods are those of every plan; see [synth.Plan].
 type Plan struct {
 	synth.Program
 	config Config
 }
 
-// Config returns the selection that the plan was made for.
+// Config returns the labelling that the plan was made for.
 func (p *Plan) Config() Config {
 	if p == nil {
 		return Config{}
@@ -59,8 +59,14 @@ func (w *work) Title() string {
 // Notes returns what is chosen, what it costs, and the other system's notes.
 func (w *work) Notes() []string {
 	c := w.config
-	notes := []string{fmt.Sprintf("at most %d records are generated in the place of one, at no cost",
-		c.Tries)}
+	notes := []string{"labels are the classifier's, at no cost"}
+	if c.Rule == Keep {
+		notes[0] = fmt.Sprintf("records are kept where labels agree, of at most %d generated in the "+
+			"place of one, at no cost", c.Tries)
+	}
+	if k := c.distortion(c.Of.Schema()); k > 0 {
+		notes = append(notes, fmt.Sprintf("images are distorted by strength %g", k))
+	}
 	if f, err := c.features(c.Of.Schema()); err == nil {
 		notes = append(notes, fmt.Sprintf("classifier: linear, of %d features (%T), held in memory "+
 			"at 2 bytes each", f.Dim(), c.Features))
@@ -83,22 +89,24 @@ func (w *work) Parts() []any {
 	return list
 }
 
-// configJSON is a selection as a file holds it.
+// configJSON is a labelling as a file holds it.
 type configJSON struct {
-	Plan     json.RawMessage `json:"plan"`
-	Features json.RawMessage `json:"features"`
-	Train    sgd.Config      `json:"train"`
-	Margin   float64         `json:"margin,omitempty"`
-	Tries    int             `json:"tries"`
-	Seed     uint64          `json:"seed,string"`
+	Plan       json.RawMessage `json:"plan"`
+	Features   json.RawMessage `json:"features"`
+	Train      sgd.Config      `json:"train"`
+	Rule       Rule            `json:"rule"`
+	Distortion float64         `json:"distortion,omitempty"`
+	Margin     float64         `json:"margin,omitempty"`
+	Tries      int             `json:"tries"`
+	Seed       uint64          `json:"seed,string"`
 }
 
-// Config writes the selection and the other system's plan.
+// Config writes the labelling and the other system's plan.
 //
 // Errors: those of the plan's MarshalJSON; features of a user-defined type.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
-	j := configJSON{Train: c.Train, Margin: c.Margin, Tries: c.Tries, Seed: c.Seed}
+	j := configJSON{Train: c.Train, Rule: c.Rule, Distortion: c.Distortion, Margin: c.Margin, Tries: c.Tries, Seed: c.Seed}
 	var err error
 	if j.Features, err = rff.MarshalFeatures(c.Features); err != nil {
 		return nil, err
@@ -127,7 +135,8 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	if !ok {
 		return nil, synth.Malformed(errors.New("too many systems within each other"))
 	}
-	c := Config{Budget: saved.Budget, Train: j.Train, Margin: j.Margin, Tries: j.Tries, Seed: j.Seed}
+	c := Config{Budget: saved.Budget, Train: j.Train, Rule: j.Rule,
+		Distortion: j.Distortion, Margin: j.Margin, Tries: j.Tries, Seed: j.Seed}
 	var err error
 	if c.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
 		return nil, synth.Malformed(err)

@@ -1,4 +1,4 @@
-package selection
+package labelling
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Config describes a selection. Every field is public.
+// Config describes a labelling. Every field is public.
 type Config struct {
 	// Budget is the budget of the other system and the classifier together.
 	Budget accountant.Budget
@@ -32,11 +32,20 @@ type Config struct {
 	Share float64
 	// Nominal is a public number of records, about. It divides the classifier's sums of gradients.
 	Nominal int
-	// Margin is by how much the classifier's probability of a record's own label must exceed that of
+	// Rule is what the classifier decides; Relabel by default.
+	Rule Rule
+	// Distortion is the strength of small random movements of the pixels of grey images, before the
+	// classifier sees them; 0 means DefaultDistortion for grey images and none for other records, and
+	// a negative number none. At strength 1 an image of 28×28 pixels is turned by .2 radians, scaled by
+	// a tenth, sheared by .2 and shifted by a pixel, and parts of it by another (standard deviations).
+	// Classifiers that are trained on distorted images, with labels that fit them, know real ones
+	// better.
+	Distortion float64
+	// Margin, of the rule Keep, is by how much the classifier's probability of a record's own label must exceed that of
 	// every other class, in [0, 1). The default 0 accepts the records that it gives their own label.
 	Margin float64
-	// Tries is the largest number of records that are generated in the place of one; 0 means
-	// DefaultTries.
+	// Tries bounds how many records are generated in the place of one by the rule Keep, and for one
+	// class by both rules; 0 means DefaultTries.
 	Tries int
 	// Seed is the seed of the features and of the classifier's initial weights.
 	Seed uint64
@@ -47,6 +56,8 @@ const (
 	DefaultSteps = 60
 	DefaultShare = 0.7
 	DefaultTries = 20
+
+	DefaultDistortion = 0.5 // of grey images
 )
 
 // The default training of the classifier.
@@ -84,18 +95,19 @@ func (c Config) Validate() error {
 	c = c.withDefaults()
 	var k param.Checker
 	c.check(&k)
-	k.OK(synth.WorkOf(c.Of) != nil, "selection.Config.Of", nil,
+	k.OK(synth.WorkOf(c.Of) != nil, "labelling.Config.Of", nil,
 		"a plan that embeds a synth.Program, as those of all systems do")
 	if k.Err() != nil {
 		return k.Err()
 	}
 	s := c.Of.Schema()
-	k.Add(records.RefusePersons("selection.Config.Of.Schema", s))
-	k.OK(c.Of.Budget().Relation == c.Budget.Relation, "selection.Config.Of.Budget.Relation",
-		c.Of.Budget().Relation, "the selection's relation, "+c.Budget.Relation.String())
+	c.checkRule(&k, "labelling.Config.", s)
+	k.Add(records.RefusePersons("labelling.Config.Of.Schema", s))
+	k.OK(c.Of.Budget().Relation == c.Budget.Relation, "labelling.Config.Of.Budget.Relation",
+		c.Of.Budget().Relation, "the labelling's relation, "+c.Budget.Relation.String())
 	released := synth.Inner{Plan: c.Of}.Releases()
-	k.OK(s.Classes() > 1, "selection.Config.Of.Schema", s, "records of two classes or more")
-	k.OK(released.Equal(s), "selection.Config.Of", released,
+	k.OK(s.Classes() > 1, "labelling.Config.Of.Schema", s, "records of two classes or more")
+	k.OK(released.Equal(s), "labelling.Config.Of", released,
 		"a system whose synthetic records have its own schema, labels included: "+
 			records.Difference(released, s))
 	if k.Err() == nil {
@@ -107,27 +119,52 @@ func (c Config) Validate() error {
 // check makes the checks that need no plan.
 func (c Config) check(k *param.Checker) {
 	k.Add(c.Budget.Validate())
-	k.OK(c.Share > 0 && c.Share < 1, "selection.Config.Share", c.Share,
+	k.OK(c.Share > 0 && c.Share < 1, "labelling.Config.Share", c.Share,
 		"a part of ε in (0, 1), or 0 for the default")
-	k.OK(c.Nominal >= 0, "selection.Config.Nominal", c.Nominal, "a public number of records")
-	k.OK(c.Train.NominalBatch > 0, "selection.Config.Nominal", c.Nominal,
+	k.OK(c.Nominal >= 0, "labelling.Config.Nominal", c.Nominal, "a public number of records")
+	k.OK(c.Train.NominalBatch > 0, "labelling.Config.Nominal", c.Nominal,
 		"a public number of records, about, or Train.NominalBatch")
-	k.OK(c.Margin >= 0 && c.Margin < 1, "selection.Config.Margin", c.Margin, "a number in [0, 1)")
-	k.OK(c.Tries > 0 && c.Tries <= mostTries, "selection.Config.Tries", c.Tries,
+	k.OK(c.Tries > 0 && c.Tries <= mostTries, "labelling.Config.Tries", c.Tries,
 		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostTries))
 	train := c.Train
 	train.NoiseMultiplier = cmp.Or(train.NoiseMultiplier, 1)
 	k.Add(train.Validate())
 }
 
+// checkRule checks what is decided about records of a schema.
+func (c Config) checkRule(k *param.Checker, path string, s records.Schema) {
+	k.OK(ruleNames.Known(c.Rule), path+"Rule", int(c.Rule), "Relabel or Keep")
+	k.OK(c.Margin >= 0 && c.Margin < 1, path+"Margin", c.Margin, "a number in [0, 1)")
+	k.OK(c.Margin == 0 || c.Rule == Keep, path+"Margin", c.Margin, "0 unless the rule is Keep")
+	k.OK(c.Distortion <= mostDistortion && c.Distortion == c.Distortion, path+"Distortion",
+		c.Distortion, fmt.Sprintf("a number up to %d, 0 for the default, or -1 for none", mostDistortion))
+	k.OK(c.Distortion <= 0 || distorts(s), path+"Distortion", c.Distortion,
+		"0 or -1 for records that are no grey images")
+}
+
+const mostDistortion = 10
+
+// distorts reports whether records can be distorted: binary ones would not be binary any more.
+func distorts(s records.Schema) bool {
+	return s.IsImage() && s.Channels() == 1 && !s.IsBinary()
+}
+
+// distortion is the strength for records of a schema.
+func (c Config) distortion(s records.Schema) float64 {
+	if !distorts(s) {
+		return 0
+	}
+	return max(cmp.Or(c.Distortion, DefaultDistortion), 0)
+}
+
 // checkFeatures draws the features, since a valid kernel may not fit the records.
 func (c Config) checkFeatures(s records.Schema) error {
 	f, err := c.features(s)
 	if err != nil {
-		return fmt.Errorf("selection.Config.Features: %w", err)
+		return fmt.Errorf("labelling.Config.Features: %w", err)
 	}
 	var k param.Checker
-	path := fmt.Sprintf("selection.Config.Features (%T)", c.Features)
+	path := fmt.Sprintf("labelling.Config.Features (%T)", c.Features)
 	k.OK(f.In() == s.Dim(), path, f.In(), fmt.Sprintf("features of records of %d coordinates", s.Dim()))
 	k.OK(f.Dim() > 0 && f.Dim() <= min(mostFeatures, mostNumbers/s.Classes()), path, f.Dim(),
 		fmt.Sprintf("a number of features up to %d", min(mostFeatures, mostNumbers/s.Classes())))
@@ -156,14 +193,14 @@ func (c Config) calibrated() (Config, error) {
 		return c.stage().Whole()
 	})
 	if err != nil {
-		return c, fmt.Errorf("selection: noise of the classifier: %w", err)
+		return c, fmt.Errorf("labelling: noise of the classifier: %w", err)
 	}
 	c.Train.NoiseMultiplier = z
 	return c, nil
 }
 
-// Within returns the selection with Of made for the largest budget that the classifier leaves, to
-// within half a per cent of the whole. plan makes it for a budget with the selection's δ and
+// Within returns the labelling with Of made for the largest budget that the classifier leaves, to
+// within half a per cent of the whole. plan makes it for a budget with the labelling's δ and
 // relation.
 //
 // Errors: those of plan and of Validate; accountant.ErrBudgetExceeded if the classifier leaves less
@@ -172,7 +209,7 @@ func (c Config) Within(plan func(accountant.Budget) (synth.Plan, error)) (Config
 	c = c.withDefaults()
 	var k param.Checker
 	c.check(&k)
-	k.OK(plan != nil, "selection.Config.Within.plan", nil, "a function")
+	k.OK(plan != nil, "labelling.Config.Within.plan", nil, "a function")
 	if k.Err() != nil {
 		return c, k.Err()
 	}
@@ -191,7 +228,7 @@ func (c Config) Within(plan func(accountant.Budget) (synth.Plan, error)) (Config
 			return p, own.Validate()
 		})
 	if err != nil {
-		return c, fmt.Errorf("selection: beside the classifier: %w", err)
+		return c, fmt.Errorf("labelling: beside the classifier: %w", err)
 	}
 	return c, nil
 }

@@ -1,4 +1,4 @@
-package selection_test
+package labelling_test
 
 import (
 	"flag"
@@ -6,11 +6,11 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
-	"github.com/seed7ba64551/privgen/selection"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/synth/synthtest"
@@ -45,14 +45,14 @@ func adversary(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error)
 		CriticSteps: 2, GeneratorBatch: 6, Seed: 5}.Plan())
 }
 
-// configOf is a selection of few features, by a classifier of few steps.
-func configOf(b accountant.Budget, n int) selection.Config {
-	return selection.Config{Budget: b, Features: rff.RBF{Dim: 6, Bandwidth: 1}, Share: 0.5,
+// configOf is a labelling of few features, by a classifier of few steps.
+func configOf(b accountant.Budget, n int) labelling.Config {
+	return labelling.Config{Budget: b, Features: rff.RBF{Dim: 6, Bandwidth: 1}, Share: 0.5,
 		Nominal: n, Tries: 3, Seed: 7, Train: sgd.Config{ClipNorm: 1, SamplingProbability: 0.5,
 			Steps: 4, Optimizer: sgd.Momentum(2, 0.5)}}
 }
 
-func planOf(s records.Schema, b accountant.Budget, n int, of planner) (*selection.Plan, error) {
+func planOf(s records.Schema, b accountant.Budget, n int, of planner) (*labelling.Plan, error) {
 	c, err := configOf(b, n).Within(func(b accountant.Budget) (synth.Plan, error) {
 		return of(s, b, n)
 	})
@@ -62,9 +62,9 @@ func planOf(s records.Schema, b accountant.Budget, n int, of planner) (*selectio
 	return c.Plan()
 }
 
-// subject is a selection of one system's records.
+// subject is a labelling of one system's records.
 func subject(of planner) synthtest.Subject {
-	return synthtest.Subject{System: selection.System(systems), Interrupts: 5,
+	return synthtest.Subject{System: labelling.System(systems), Interrupts: 5,
 		Plan: func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
 			return synth.PlanOf(planOf(s, b, n, of))
 		}}

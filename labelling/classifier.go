@@ -1,4 +1,4 @@
-package selection
+package labelling
 
 import (
 	"context"
@@ -43,7 +43,7 @@ func (w *work) learning(r *synth.Run) (l *learning, err error) {
 		opts = append(opts, sgd.WithAllowance(a))
 	}
 	if l.trainer, err = sgd.New(c.Train, l.net, r.Ledger, opts...); err != nil {
-		return nil, fmt.Errorf("selection: classifier: %w", err)
+		return nil, fmt.Errorf("labelling: classifier: %w", err)
 	}
 	return l, nil
 }
@@ -54,7 +54,7 @@ func (w *work) learning(r *synth.Run) (l *learning, err error) {
 func (l *learning) run(ctx context.Context, r *synth.Run) error {
 	if r.Allowance(PurposeClassifier).Remaining() == 0 {
 		if l.steps == 0 { // a classifier without any knowledge of the records
-			return fmt.Errorf("selection: classifier: %w", synth.ErrLost)
+			return fmt.Errorf("labelling: classifier: %w", synth.ErrLost)
 		}
 		return nil
 	}
@@ -64,7 +64,7 @@ func (l *learning) run(ctx context.Context, r *synth.Run) error {
 	}
 	for step, err := range l.trainer.Steps(ctx, data) {
 		if err != nil {
-			return fmt.Errorf("selection: classifier: %w", err)
+			return fmt.Errorf("labelling: classifier: %w", err)
 		}
 		l.steps++
 		r.Report(PurposeClassifier, step.Number, step.Of)
@@ -113,9 +113,8 @@ func newScorer(c Config, be device.Backend, s records.Schema, params []float32) 
 			make([]float32, featuresChunk*s.Classes()))}, nil
 }
 
-// margins appends by how much the probability of each record's own label exceeds that of every
-// other.
-func (s *scorer) margins(list []float64, data records.Data) []float64 {
+// each calls f with the probabilities of every record's classes, and its own label.
+func (s *scorer) each(data records.Data, f func(p []float32, own int32)) {
 	var b device.Batch
 	for lo := 0; lo < data.Len(); lo += featuresChunk {
 		hi := min(lo+featuresChunk, data.Len())
@@ -124,10 +123,34 @@ func (s *scorer) margins(list []float64, data records.Data) []float64 {
 		s.features.Transform(s.be, b, x)
 		s.net.Predict(device.Batch{Rows: b.Rows, Dense: x}, p)
 		for i, label := range b.Labels {
-			list = append(list, margin(p.Row(i), int(label)))
+			f(p.Row(i), label)
 		}
 	}
+}
+
+// margins returns by how much the probability of each record's own label exceeds that of every
+// other.
+func (s *scorer) margins(data records.Data) (list []float64) {
+	s.each(data, func(p []float32, own int32) { list = append(list, margin(p, int(own))) })
 	return list
+}
+
+// labels returns the most probable label of each record, the first of equals, and the margin of one
+// class if it is not negative.
+func (s *scorer) labels(data records.Data, class int) (labels []int32, of []float64) {
+	s.each(data, func(p []float32, _ int32) {
+		best := 0
+		for c, v := range p {
+			if v > p[best] {
+				best = c
+			}
+		}
+		labels = append(labels, int32(best))
+		if class >= 0 {
+			of = append(of, margin(p, class))
+		}
+	})
+	return labels, of
 }
 
 // margin is by how much one of two probabilities or more exceeds all others.

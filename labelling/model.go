@@ -1,4 +1,4 @@
-package selection
+package labelling
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Model is what a selection releases: the other system's model and the classifier. It draws records
+// Model is what a labelling releases: the other system's model and the classifier. It draws records
 // of the one by the other.
 type Model struct {
 	synth.Wrapped
@@ -47,21 +47,16 @@ func newModel(ctx context.Context, c Config, be device.Backend, of synth.Model,
 const judged = 500
 
 func (m *Model) rate(class int) (float64, error) {
-	d := synth.Draw{Cluster: -1, Class: class, Means: true, Seed: uint64(class)}
-	drawn, err := m.Model.Sampler(d)
+	c, err := m.drawing(synth.Draw{Cluster: -1, Class: class, Means: true, Seed: uint64(class)})
 	if err != nil {
 		return 0, err
 	}
-	rows, err := drawn.Next(judged)
-	if err != nil {
-		return 0, err
-	}
-	score, err := newScorer(m.config, m.backend, drawn.Schema, m.params)
+	rows, err := c.generate(class, judged)
 	if err != nil {
 		return 0, err
 	}
 	good := 0
-	for _, v := range score.margins(nil, rows) {
+	for _, v := range c.score.margins(rows) {
 		if m.accepts(v) {
 			good++
 		}
@@ -72,8 +67,8 @@ func (m *Model) rate(class int) (float64, error) {
 // accepts reports whether a record of this margin is kept. A margin that is not a number is not.
 func (m *Model) accepts(margin float64) bool { return margin > 0 && margin >= m.config.Margin }
 
-// Agreement returns the part of synthetic records of each class that the classifier accepts at the
-// first try, measured on 500 records of each.
+// Agreement returns the part of the other system's records of each class to which the classifier
+// gives their own label, by at least the margin, measured on 500 records of each.
 //
 // Guarantee: it is computed from released records by the released classifier.
 func (m *Model) Agreement() []float64 {
@@ -90,19 +85,21 @@ func (m *Model) Agreement() []float64 {
 func Of(g *synth.Generator) (*synth.Generator, error) {
 	m, ok := g.Model().(*Model)
 	if !ok || m == nil {
-		return nil, param.New("selection.Of.g", g.System(), "a generator of a selection")
+		return nil, param.New("labelling.Of.g", g.System(), "a generator of a labelling")
 	}
 	return synth.NewGenerator(m.system, m.Model, g.Guarantee()), nil
 }
 
 type modelJSON struct {
-	System    string          `json:"system"`
-	Model     json.RawMessage `json:"model"`
-	Features  json.RawMessage `json:"features"`
-	Seed      uint64          `json:"seed,string"`
-	Margin    float64         `json:"margin,omitempty"`
-	Tries     int             `json:"tries"`
-	Agreement []float64       `json:"agreement"`
+	System     string          `json:"system"`
+	Model      json.RawMessage `json:"model"`
+	Features   json.RawMessage `json:"features"`
+	Seed       uint64          `json:"seed,string"`
+	Rule       Rule            `json:"rule"`
+	Distortion float64         `json:"distortion,omitempty"`
+	Margin     float64         `json:"margin,omitempty"`
+	Tries      int             `json:"tries"`
+	Agreement  []float64       `json:"agreement"`
 }
 
 // Encode writes both models.
@@ -113,8 +110,8 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.system, err)
 	}
-	j := modelJSON{System: m.system, Model: f.Header, Seed: m.config.Seed, Margin: m.config.Margin,
-		Tries: m.config.Tries, Agreement: m.agreement}
+	j := modelJSON{System: m.system, Model: f.Header, Seed: m.config.Seed, Rule: m.config.Rule,
+		Distortion: m.config.Distortion, Margin: m.config.Margin, Tries: m.config.Tries, Agreement: m.agreement}
 	if j.Features, err = rff.MarshalFeatures(m.config.Features); err != nil {
 		return nil, err
 	}
@@ -132,7 +129,7 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 		return nil, err
 	}
 	if len(f.Sections) == 0 {
-		return nil, synth.Malformed(errors.New("a selection without a classifier"))
+		return nil, synth.Malformed(errors.New("a labelling without a classifier"))
 	}
 	own := &synth.File{Kind: j.System, Header: j.Model, Sections: f.Sections[1:]}
 	inner, err := modelOf(own, l, of)
@@ -140,7 +137,8 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 		return nil, err
 	}
 	m := &Model{Wrapped: synth.Wrapped{Model: inner}, system: j.System, backend: l.Backend,
-		config: Config{Seed: j.Seed, Margin: j.Margin, Tries: j.Tries}, agreement: j.Agreement}
+		config: Config{Seed: j.Seed, Rule: j.Rule, Distortion: j.Distortion, Margin: j.Margin,
+			Tries: j.Tries}, agreement: j.Agreement}
 	if m.config.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
 		return nil, synth.Malformed(err)
 	}
@@ -161,11 +159,10 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 // check reports what no selection can have written.
 func (m *Model) check() error {
 	var k param.Checker
-	const path = "selection.Model."
+	const path = "labelling.Model."
 	s := m.Schema()
 	k.OK(s.Classes() > 1, path+"Schema", s, "records of two classes or more")
-	k.OK(m.config.Margin >= 0 && m.config.Margin < 1, path+"Margin", m.config.Margin,
-		"a number in [0, 1)")
+	m.config.checkRule(&k, path, s)
 	k.OK(m.config.Tries > 0 && m.config.Tries <= mostTries, path+"Tries", m.config.Tries,
 		"a positive number")
 	k.OK(len(m.agreement) == s.Classes(), path+"Agreement", len(m.agreement), "one for each class")

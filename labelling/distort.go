@@ -1,0 +1,78 @@
+package labelling
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// A distortion moves the pixels of grey images: a small random rotation, scaling, shear and shift,
+// and a smooth random displacement of each part of the image. It is a fixed function of the image
+// and of public randomness.
+type distortion struct {
+	height, width int
+	strength      float64
+	rng           *rand.Rand
+	out           []float32
+}
+
+// Standard deviations at strength 1. Lengths are in parts of 28 pixels.
+const (
+	rotation = 0.2 // radians
+	scaling  = 0.1
+	shear    = 0.2
+	shift    = 1.0 / 28
+	bend     = 1.0 / 28 // of each knot
+	knots    = 5        // of the displacement along each side
+)
+
+// image distorts one image in place.
+func (d *distortion) image(pixels []float32) {
+	k, r := d.strength, d.rng
+	sin, cos := math.Sincos(k * rotation * r.NormFloat64())
+	wide, high := math.Exp(k*scaling*r.NormFloat64()), math.Exp(k*scaling*r.NormFloat64())
+	slant := k * shear * r.NormFloat64()
+	side := float64(max(d.height, d.width))
+	dx, dy := k*shift*side*r.NormFloat64(), k*shift*side*r.NormFloat64()
+	var bx, by [knots][knots]float64
+	for i := range knots {
+		for j := range knots {
+			bx[i][j], by[i][j] = k*bend*side*r.NormFloat64(), k*bend*side*r.NormFloat64()
+		}
+	}
+	midX, midY := float64(d.width-1)/2, float64(d.height-1)/2
+	for i := range d.height {
+		a, down := knot(i, d.height)
+		for j := range d.width {
+			b, right := knot(j, d.width)
+			x, y := float64(j)-midX, float64(i)-midY
+			u := (cos*x-sin*y)*wide + slant*y + dx + mixed(&bx, a, b, down, right)
+			v := (sin*x+cos*y)*high + dy + mixed(&by, a, b, down, right)
+			d.out[i*d.width+j] = d.at(pixels, v+midY, u+midX)
+		}
+	}
+	copy(pixels, d.out)
+}
+
+// knot is the knot before a pixel, and how far it is to the next one.
+func knot(i, n int) (at int, part float64) {
+	x := float64(i) / float64(max(n-1, 1)) * (knots - 1)
+	at = min(int(x), knots-2)
+	return at, x - float64(at)
+}
+
+// mixed is the displacement between four knots.
+func mixed(b *[knots][knots]float64, i, j int, down, right float64) float64 {
+	return (1-down)*((1-right)*b[i][j]+right*b[i][j+1]) +
+		down*((1-right)*b[i+1][j]+right*b[i+1][j+1])
+}
+
+// at is the grey level between four pixels. The image goes on beyond its border as it ends there.
+func (d *distortion) at(pixels []float32, y, x float64) float32 {
+	y, x = min(max(y, 0), float64(d.height-1)), min(max(x, 0), float64(d.width-1))
+	i, j := int(y), int(x)
+	below, right := min(i+1, d.height-1), min(j+1, d.width-1)
+	p, q := float32(y-float64(i)), float32(x-float64(j))
+	w := d.width
+	return (1-p)*((1-q)*pixels[i*w+j]+q*pixels[i*w+right]) +
+		p*((1-q)*pixels[below*w+j]+q*pixels[below*w+right])
+}
