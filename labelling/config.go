@@ -41,6 +41,10 @@ type Config struct {
 	// Classifiers that are trained on distorted images, with labels that fit them, know real ones
 	// better.
 	Distortion float64
+	// Contrast stretches the grey levels of images after they are distorted and before the classifier
+	// sees them: networks generate no image that is quite black or white where real ones are. The zero
+	// value means DefaultContrast for grey images, and Contrast{0, 1} changes nothing.
+	Contrast Contrast
 	// Margin, of the rule Keep, is by how much the classifier's probability of a record's own label must exceed that of
 	// every other class, in [0, 1). The default 0 accepts the records that it gives their own label.
 	Margin float64
@@ -51,13 +55,24 @@ type Config struct {
 	Seed uint64
 }
 
+// Contrast names two grey levels in [0, 1], which become black and white.
+type Contrast struct {
+	Black float64 `json:"black"`
+	White float64 `json:"white"`
+}
+
+// DefaultContrast was chosen on drawn digits.
+var DefaultContrast = Contrast{0.2, 0.8}
+
+func (c Contrast) valid() bool { return c.Black >= 0 && c.White <= 1 && c.White-c.Black >= 0.01 }
+
 // Defaults; docs/studies/tables-and-digits.md has the measurements.
 const (
 	DefaultSteps = 60
 	DefaultShare = 0.7
 	DefaultTries = 20
 
-	DefaultDistortion = 0.5 // of grey images
+	DefaultDistortion = 1 // of grey images
 )
 
 // The default training of the classifier.
@@ -140,6 +155,10 @@ func (c Config) checkRule(k *param.Checker, path string, s records.Schema) {
 		c.Distortion, fmt.Sprintf("a number up to %d, 0 for the default, or -1 for none", mostDistortion))
 	k.OK(c.Distortion <= 0 || distorts(s), path+"Distortion", c.Distortion,
 		"0 or -1 for records that are no grey images")
+	none := c.Contrast == Contrast{}
+	k.OK(none || c.Contrast.valid(), path+"Contrast", c.Contrast,
+		"two levels in [0, 1], white above black, or none for the default")
+	k.OK(none || distorts(s), path+"Contrast", c.Contrast, "none for records that are no grey images")
 }
 
 const mostDistortion = 10
@@ -155,6 +174,14 @@ func (c Config) distortion(s records.Schema) float64 {
 		return 0
 	}
 	return max(cmp.Or(c.Distortion, DefaultDistortion), 0)
+}
+
+// contrast is that of records that can be distorted.
+func (c Config) contrast() Contrast {
+	if (c.Contrast == Contrast{}) {
+		return DefaultContrast
+	}
+	return c.Contrast
 }
 
 // checkFeatures draws the features, since a valid kernel may not fit the records.

@@ -3,7 +3,25 @@ package labelling
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/records"
 )
+
+// touch returns what is done to each grey image of a draw before the classifier sees it.
+func (c Config) touch(s records.Schema, seed uint64) func(image []float32) {
+	d := &distortion{height: s.Height(), width: s.Width(), strength: c.distortion(s),
+		rng: rand.New(rand.NewPCG(seed, 0x6c6162656c)), out: make([]float32, s.Dim())}
+	to := c.contrast()
+	black, width := float32(to.Black), float32(to.White-to.Black)
+	return func(image []float32) {
+		if d.strength > 0 {
+			d.image(image)
+		}
+		for i, v := range image {
+			image[i] = min(max((v-black)/width, 0), 1)
+		}
+	}
+}
 
 // A distortion moves the pixels of grey images: a small random rotation, scaling, shear and shift,
 // and a smooth random displacement of each part of the image. It is a fixed function of the image

@@ -67,6 +67,10 @@ func (w *work) Notes() []string {
 	if k := c.distortion(c.Of.Schema()); k > 0 {
 		notes = append(notes, fmt.Sprintf("images are distorted by strength %g", k))
 	}
+	if to := c.contrast(); distorts(c.Of.Schema()) && to != (Contrast{0, 1}) {
+		notes = append(notes, fmt.Sprintf("grey levels %g and %g become black and white", to.Black,
+			to.White))
+	}
 	if f, err := c.features(c.Of.Schema()); err == nil {
 		notes = append(notes, fmt.Sprintf("classifier: linear, of %d features (%T), held in memory "+
 			"at 2 bytes each", f.Dim(), c.Features))
@@ -96,6 +100,7 @@ type configJSON struct {
 	Train      sgd.Config      `json:"train"`
 	Rule       Rule            `json:"rule"`
 	Distortion float64         `json:"distortion,omitempty"`
+	Contrast   Contrast        `json:"contrast,omitzero"`
 	Margin     float64         `json:"margin,omitempty"`
 	Tries      int             `json:"tries"`
 	Seed       uint64          `json:"seed,string"`
@@ -106,7 +111,7 @@ type configJSON struct {
 // Errors: those of the plan's MarshalJSON; features of a user-defined type.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
-	j := configJSON{Train: c.Train, Rule: c.Rule, Distortion: c.Distortion, Margin: c.Margin, Tries: c.Tries, Seed: c.Seed}
+	j := configJSON{Train: c.Train, Rule: c.Rule, Distortion: c.Distortion, Contrast: c.Contrast, Margin: c.Margin, Tries: c.Tries, Seed: c.Seed}
 	var err error
 	if j.Features, err = rff.MarshalFeatures(c.Features); err != nil {
 		return nil, err
@@ -136,7 +141,7 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 		return nil, synth.Malformed(errors.New("too many systems within each other"))
 	}
 	c := Config{Budget: saved.Budget, Train: j.Train, Rule: j.Rule,
-		Distortion: j.Distortion, Margin: j.Margin, Tries: j.Tries, Seed: j.Seed}
+		Distortion: j.Distortion, Contrast: j.Contrast, Margin: j.Margin, Tries: j.Tries, Seed: j.Seed}
 	var err error
 	if c.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
 		return nil, synth.Malformed(err)

@@ -3,7 +3,6 @@ package labelling
 import (
 	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -37,7 +36,7 @@ type drawing struct {
 	all    *synth.Sampler   // nil before it is needed
 	of     []*synth.Sampler // of one class each; nil before it is needed
 	score  *scorer
-	warp   *distortion // nil for none
+	touch  func(image []float32) // nil for none
 }
 
 func (m *Model) drawing(d synth.Draw) (*drawing, error) {
@@ -56,14 +55,13 @@ func (m *Model) drawing(d synth.Draw) (*drawing, error) {
 	} else {
 		c.all = &all
 	}
-	if k := m.config.distortion(m.Schema()); k > 0 {
-		c.warp = &distortion{height: s.Height(), width: s.Width(), strength: k,
-			rng: rand.New(rand.NewPCG(d.Seed, 0x6c6162656c)), out: make([]float32, s.Dim())}
+	if distorts(m.Schema()) {
+		c.touch = m.config.touch(s, d.Seed)
 	}
 	return c, nil
 }
 
-// generate draws records of a class, or of all if it is negative, and distorts them.
+// generate draws records of a class, or of all if it is negative, and touches them up.
 func (c *drawing) generate(class, n int) (records.Data, error) {
 	at := &c.all
 	if class >= 0 {
@@ -83,7 +81,7 @@ func (c *drawing) generate(class, n int) (records.Data, error) {
 		err = fmt.Errorf("labelling: %d records with labels of %d of %s", len(labelsOf(rows)), n,
 			c.m.system)
 	}
-	if err != nil || c.warp == nil {
+	if err != nil || c.touch == nil {
 		return rows, err
 	}
 	var b device.Batch
@@ -91,7 +89,7 @@ func (c *drawing) generate(class, n int) (records.Data, error) {
 	flat := make([]float32, 0, n*c.schema.Dim())
 	for i := range n {
 		flat = append(flat, b.Dense.Row(i)...)
-		c.warp.image(flat[i*c.schema.Dim():])
+		c.touch(flat[i*c.schema.Dim():])
 	}
 	return records.FromFlat(c.schema, flat, b.Labels...)
 }

@@ -7,6 +7,9 @@
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
+// With -labelled a private classifier is trained, too, which gives the synthetic images their
+// labels; see package labelling.
+//
 // Files are trained on for five minutes on two cores; -steps, -generators and -checkpoint allow for
 // longer runs, which an interrupt does not lose.
 //
@@ -41,7 +44,7 @@ func run(ctx context.Context, args []string) error {
 	if err := os.MkdirAll(c.out, 0o755); err != nil {
 		return err
 	}
-	plan, err := c.chain().Plan()
+	plan, err := c.plan()
 	if err != nil {
 		return err
 	}
@@ -87,7 +90,7 @@ type config struct {
 	features, steps, batch int
 	generators             int
 	checkpoint             string
-	contrast               bool
+	contrast, labelled     bool
 	seed                   uint64
 	out                    string
 }
@@ -111,6 +114,8 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.checkpoint, "checkpoint", "",
 		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
 	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of what is written")
+	f.BoolVar(&c.labelled, "labelled", false,
+		"spend a part of ε on a classifier, which labels distorted synthetic images")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for the images, the picture and the generator")
 	err := f.Parse(args)
