@@ -85,7 +85,7 @@ func (m *Model) Agreement() []float64 {
 func Of(g *synth.Generator) (*synth.Generator, error) {
 	m, ok := g.Model().(*Model)
 	if !ok || m == nil {
-		return nil, param.New("labelling.Of.g", g.System(), "a generator of a labelling")
+		return nil, param.New("labelling.Of.g", g.System(), "a generator of package labelling")
 	}
 	return synth.NewGenerator(m.system, m.Model, g.Guarantee()), nil
 }
@@ -130,7 +130,7 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 		return nil, err
 	}
 	if len(f.Sections) == 0 {
-		return nil, synth.Malformed(errors.New("a labelling without a classifier"))
+		return nil, synth.Malformed(errors.New("a file without a classifier"))
 	}
 	own := &synth.File{Kind: j.System, Header: j.Model, Sections: f.Sections[1:]}
 	inner, err := modelOf(own, l, of)
