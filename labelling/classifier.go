@@ -93,6 +93,7 @@ type scorer struct {
 	features rff.Features
 	net      *models.Classifier
 	classes  int
+	stretch  func(levels []float32) // nil for none
 	x        device.Matrix
 
 	probabilities device.Matrix // on the host
@@ -108,9 +109,13 @@ func newScorer(c Config, be device.Backend, s records.Schema, params []float32) 
 		return nil, err
 	}
 	be.Upload(net.Params().Flat, params)
-	return &scorer{be: be, features: m, net: net, classes: s.Classes(),
+	out := &scorer{be: be, features: m, net: net, classes: s.Classes(),
 		x: be.New(featuresChunk, m.Dim()), probabilities: device.HostMatrix(featuresChunk, s.Classes(),
-			make([]float32, featuresChunk*s.Classes()))}, nil
+			make([]float32, featuresChunk*s.Classes()))}
+	if s.Kind() == records.GreyImage {
+		out.stretch = c.contrast().Stretch
+	}
+	return out, nil
 }
 
 // each calls f with the probabilities of every record's classes, and its own label.
@@ -119,6 +124,11 @@ func (s *scorer) each(data records.Data, f func(p []float32, own int32)) {
 	for lo := 0; lo < data.Len(); lo += featuresChunk {
 		hi := min(lo+featuresChunk, data.Len())
 		data.Range(lo, hi, &b)
+		if s.stretch != nil {
+			for i := range b.Rows {
+				s.stretch(b.Dense.Row(i))
+			}
+		}
 		x, p := s.x.RowRange(0, b.Rows), s.probabilities.RowRange(0, b.Rows)
 		s.features.Transform(s.be, b, x)
 		s.net.Predict(device.Batch{Rows: b.Rows, Dense: x}, p)

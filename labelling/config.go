@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/records/retouch"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
@@ -34,17 +35,10 @@ type Config struct {
 	Nominal int
 	// Rule is what the classifier decides; Relabel by default.
 	Rule Rule
-	// Distortion is the strength of small random movements of the pixels of grey images, before the
-	// classifier sees them; 0 means DefaultDistortion for grey images and none for other records, and
-	// a negative number none. At strength 1 an image of 28×28 pixels is turned by .2 radians, scaled by
-	// a tenth, sheared by .2 and shifted by a pixel, and parts of it by another (standard deviations).
-	// Classifiers that are trained on distorted images, with labels that fit them, know real ones
-	// better.
-	Distortion float64
-	// Contrast stretches the grey levels of images after they are distorted and before the classifier
-	// sees them: networks generate no image that is quite black or white where real ones are. The zero
-	// value means DefaultContrast for grey images, and Contrast{0, 1} changes nothing.
-	Contrast Contrast
+	// Contrast stretches the grey levels of images that the classifier sees, not those that are
+	// drawn: networks generate no image that is quite black or white where real ones are. The zero
+	// value means DefaultContrast for grey images, and retouch.Contrast{White: 1} changes nothing.
+	Contrast retouch.Contrast
 	// Margin, of the rule Keep, is by how much the classifier's probability of a record's own label must exceed that of
 	// every other class, in [0, 1). The default 0 accepts the records that it gives their own label.
 	Margin float64
@@ -55,24 +49,14 @@ type Config struct {
 	Seed uint64
 }
 
-// Contrast names two grey levels in [0, 1], which become black and white.
-type Contrast struct {
-	Black float64 `json:"black"`
-	White float64 `json:"white"`
-}
-
 // DefaultContrast was chosen on drawn digits.
-var DefaultContrast = Contrast{0.2, 0.8}
-
-func (c Contrast) valid() bool { return c.Black >= 0 && c.White <= 1 && c.White-c.Black >= 0.01 }
+var DefaultContrast = retouch.Contrast{Black: 0.2, White: 0.8}
 
 // Defaults; docs/studies/tables-and-digits.md has the measurements.
 const (
 	DefaultSteps = 60
 	DefaultShare = 0.7
 	DefaultTries = 20
-
-	DefaultDistortion = 1 // of grey images
 )
 
 // The default training of the classifier.
@@ -151,34 +135,16 @@ func (c Config) checkRule(k *param.Checker, path string, s records.Schema) {
 	k.OK(ruleNames.Known(c.Rule), path+"Rule", int(c.Rule), "Relabel or Keep")
 	k.OK(c.Margin >= 0 && c.Margin < 1, path+"Margin", c.Margin, "a number in [0, 1)")
 	k.OK(c.Margin == 0 || c.Rule == Keep, path+"Margin", c.Margin, "0 unless the rule is Keep")
-	k.OK(c.Distortion <= mostDistortion && c.Distortion == c.Distortion, path+"Distortion",
-		c.Distortion, fmt.Sprintf("a number up to %d, 0 for the default, or -1 for none", mostDistortion))
-	k.OK(c.Distortion <= 0 || distorts(s), path+"Distortion", c.Distortion,
-		"0 or -1 for records that are no grey images")
-	none := c.Contrast == Contrast{}
-	k.OK(none || c.Contrast.valid(), path+"Contrast", c.Contrast,
-		"two levels in [0, 1], white above black, or none for the default")
-	k.OK(none || distorts(s), path+"Contrast", c.Contrast, "none for records that are no grey images")
-}
-
-const mostDistortion = 10
-
-// distorts reports whether records can be distorted: binary ones would not be binary any more.
-func distorts(s records.Schema) bool {
-	return s.IsImage() && s.Channels() == 1 && !s.IsBinary()
-}
-
-// distortion is the strength for records of a schema.
-func (c Config) distortion(s records.Schema) float64 {
-	if !distorts(s) {
-		return 0
+	if (c.Contrast != retouch.Contrast{}) {
+		k.Add(c.Contrast.Validate())
+		k.OK(s.Kind() == records.GreyImage, path+"Contrast", c.Contrast,
+			"none for records that are no images of grey levels")
 	}
-	return max(cmp.Or(c.Distortion, DefaultDistortion), 0)
 }
 
-// contrast is that of records that can be distorted.
-func (c Config) contrast() Contrast {
-	if (c.Contrast == Contrast{}) {
+// contrast is that of grey images.
+func (c Config) contrast() retouch.Contrast {
+	if (c.Contrast == retouch.Contrast{}) {
 		return DefaultContrast
 	}
 	return c.Contrast

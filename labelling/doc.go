@@ -7,9 +7,6 @@
 // probable; by the rule [Keep] those records are kept that it gives their own label, and blends of
 // two classes and records under a wrong label are left out.
 //
-// Grey images are distorted a little before the classifier sees them, since its labels fit the
-// distorted ones: classifiers that learn from such images know real ones better.
-//
 // Guarantee: the stages of the other system and the classifier's steps are reserved on the ledger
 // in one transaction before the first draw, and composed at the whole budget's δ. The classifier
 // is released, so asking it any number of times costs nothing. Under replace-one every event is that

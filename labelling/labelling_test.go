@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/records/retouch"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
@@ -256,8 +258,7 @@ func TestRefusals(t *testing.T) {
 		"a margin":         func(c *labelling.Config) { c.Rule, c.Margin = labelling.Keep, 1 },
 		"a margin of none": func(c *labelling.Config) { c.Margin = 0.5 },
 		"tries":            func(c *labelling.Config) { c.Tries = -1 },
-		"a distortion":     func(c *labelling.Config) { c.Distortion = 1 },
-		"a contrast":       func(c *labelling.Config) { c.Contrast = labelling.Contrast{Black: 0.1, White: 0.9} },
+		"a contrast":       func(c *labelling.Config) { c.Contrast = retouch.Contrast{Black: 0.1, White: 0.9} },
 	} {
 		c := configOf(b, 40)
 		c.Of = good
@@ -277,21 +278,24 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestImagesAreTouchedUp: by default grey images are distorted and their contrast is stretched; both
-// can be left out, and a generator that is read back draws the same.
-func TestImagesAreTouchedUp(t *testing.T) {
+// TestContrastIsForTheClassifier: images that are drawn have the grey levels of the other system's,
+// and a generator that is read back draws the same.
+func TestContrastIsForTheClassifier(t *testing.T) {
 	s := records.Image(8, 8).WithLabels("a", "b")
 	b := budget(accountant.AddOrRemoveOne)
-	flat := make([]float32, 40*64)
+	flat, labels := make([]float32, 40*64), make([]int32, 40)
 	for i := range flat {
 		flat[i] = float32(i%7) / 6
+		labels[i/64] = int32(i / 64 % 2)
 	}
-	data, err := records.FromFlat(s, flat, make([]int32, 40)...)
+	data, err := records.FromFlat(s, flat, labels...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	drawn := func(c labelling.Config) (own, of *records.Table) {
-		c.Features = nil
+	agreement := map[string]bool{}
+	for _, contrast := range []retouch.Contrast{{}, {White: 1}, {Black: 0.49, White: 0.5}} {
+		c := configOf(b, 40)
+		c.Features, c.Contrast = nil, contrast // scattering
 		c, err := c.Within(func(b accountant.Budget) (synth.Plan, error) { return embedding(s, b, 40) })
 		if err != nil {
 			t.Fatal(err)
@@ -312,31 +316,21 @@ func TestImagesAreTouchedUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own = draw(t, gen, 20)
-		if !slices.Equal(values(own), values(draw(t, back, 20))) {
-			t.Error("a generator that was read back draws other images")
-		}
 		inner, err := labelling.Of(gen)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return own, draw(t, inner, 20)
-	}
-	c := configOf(b, 40)
-	c.Distortion, c.Contrast = -1, labelling.Contrast{White: 1}
-	if own, of := drawn(c); !slices.Equal(values(own), values(of)) {
-		t.Error("images are changed though nothing is to be")
-	}
-	c.Contrast = labelling.Contrast{Black: 0.4, White: 0.6}
-	own, of := drawn(c)
-	for i, v := range values(of) {
-		if want := min(max((v-0.4)/0.2, 0), 1); values(own)[i]-want > 1e-4 || want-values(own)[i] > 1e-4 {
-			t.Fatalf("grey level %v becomes %v, want %v", v, values(own)[i], want)
+		own, again, of := draw(t, gen, 20), draw(t, back, 20), draw(t, inner, 20)
+		if !slices.Equal(values(own), values(of)) {
+			t.Errorf("%v: images are not those of the other system", contrast)
 		}
+		if !slices.Equal(values(own), values(again)) || !slices.Equal(own.Labels(), again.Labels()) {
+			t.Errorf("%v: a generator that was read back draws other images", contrast)
+		}
+		agreement[fmt.Sprint(gen.Model().(*labelling.Model).Agreement())] = true
 	}
-	c.Distortion, c.Contrast = 1, labelling.Contrast{White: 1}
-	if own, of := drawn(c); slices.Equal(values(own), values(of)) {
-		t.Error("images are not distorted")
+	if len(agreement) < 2 {
+		t.Errorf("contrast changes nothing: %v", agreement)
 	}
 }
 

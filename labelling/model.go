@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records/retouch"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -91,16 +92,15 @@ func Of(g *synth.Generator) (*synth.Generator, error) {
 }
 
 type modelJSON struct {
-	System     string          `json:"system"`
-	Model      json.RawMessage `json:"model"`
-	Features   json.RawMessage `json:"features"`
-	Seed       uint64          `json:"seed,string"`
-	Rule       Rule            `json:"rule"`
-	Distortion float64         `json:"distortion,omitempty"`
-	Contrast   Contrast        `json:"contrast,omitzero"`
-	Margin     float64         `json:"margin,omitempty"`
-	Tries      int             `json:"tries"`
-	Agreement  []float64       `json:"agreement"`
+	System    string           `json:"system"`
+	Model     json.RawMessage  `json:"model"`
+	Features  json.RawMessage  `json:"features"`
+	Seed      uint64           `json:"seed,string"`
+	Rule      Rule             `json:"rule"`
+	Contrast  retouch.Contrast `json:"contrast,omitzero"`
+	Margin    float64          `json:"margin,omitempty"`
+	Tries     int              `json:"tries"`
+	Agreement []float64        `json:"agreement"`
 }
 
 // Encode writes both models.
@@ -112,7 +112,7 @@ func (m *Model) Encode() (*synth.File, error) {
 		return nil, fmt.Errorf("%s: %w", m.system, err)
 	}
 	j := modelJSON{System: m.system, Model: f.Header, Seed: m.config.Seed, Rule: m.config.Rule,
-		Distortion: m.config.Distortion, Contrast: m.config.Contrast, Margin: m.config.Margin, Tries: m.config.Tries, Agreement: m.agreement}
+		Contrast: m.config.Contrast, Margin: m.config.Margin, Tries: m.config.Tries, Agreement: m.agreement}
 	if j.Features, err = rff.MarshalFeatures(m.config.Features); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 		return nil, err
 	}
 	m := &Model{Wrapped: synth.Wrapped{Model: inner}, system: j.System, backend: l.Backend,
-		config: Config{Seed: j.Seed, Rule: j.Rule, Distortion: j.Distortion, Contrast: j.Contrast, Margin: j.Margin,
+		config: Config{Seed: j.Seed, Rule: j.Rule, Contrast: j.Contrast, Margin: j.Margin,
 			Tries: j.Tries}, agreement: j.Agreement}
 	if m.config.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
 		return nil, synth.Malformed(err)

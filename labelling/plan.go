@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/records/retouch"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
@@ -64,12 +65,9 @@ func (w *work) Notes() []string {
 		notes[0] = fmt.Sprintf("records are kept where labels agree, of at most %d generated in the "+
 			"place of one, at no cost", c.Tries)
 	}
-	if k := c.distortion(c.Of.Schema()); k > 0 {
-		notes = append(notes, fmt.Sprintf("images are distorted by strength %g", k))
-	}
-	if to := c.contrast(); distorts(c.Of.Schema()) && to != (Contrast{0, 1}) {
-		notes = append(notes, fmt.Sprintf("grey levels %g and %g become black and white", to.Black,
-			to.White))
+	if to := c.contrast(); c.Of.Schema().Kind() == records.GreyImage {
+		notes = append(notes, fmt.Sprintf("to the classifier grey levels %g and %g are black and white",
+			to.Black, to.White))
 	}
 	if f, err := c.features(c.Of.Schema()); err == nil {
 		notes = append(notes, fmt.Sprintf("classifier: linear, of %d features (%T), held in memory "+
@@ -95,15 +93,14 @@ func (w *work) Parts() []any {
 
 // configJSON is a labelling as a file holds it.
 type configJSON struct {
-	Plan       json.RawMessage `json:"plan"`
-	Features   json.RawMessage `json:"features"`
-	Train      sgd.Config      `json:"train"`
-	Rule       Rule            `json:"rule"`
-	Distortion float64         `json:"distortion,omitempty"`
-	Contrast   Contrast        `json:"contrast,omitzero"`
-	Margin     float64         `json:"margin,omitempty"`
-	Tries      int             `json:"tries"`
-	Seed       uint64          `json:"seed,string"`
+	Plan     json.RawMessage  `json:"plan"`
+	Features json.RawMessage  `json:"features"`
+	Train    sgd.Config       `json:"train"`
+	Rule     Rule             `json:"rule"`
+	Contrast retouch.Contrast `json:"contrast,omitzero"`
+	Margin   float64          `json:"margin,omitempty"`
+	Tries    int              `json:"tries"`
+	Seed     uint64           `json:"seed,string"`
 }
 
 // Config writes the labelling and the other system's plan.
@@ -111,7 +108,7 @@ type configJSON struct {
 // Errors: those of the plan's MarshalJSON; features of a user-defined type.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
-	j := configJSON{Train: c.Train, Rule: c.Rule, Distortion: c.Distortion, Contrast: c.Contrast, Margin: c.Margin, Tries: c.Tries, Seed: c.Seed}
+	j := configJSON{Train: c.Train, Rule: c.Rule, Contrast: c.Contrast, Margin: c.Margin, Tries: c.Tries, Seed: c.Seed}
 	var err error
 	if j.Features, err = rff.MarshalFeatures(c.Features); err != nil {
 		return nil, err
@@ -141,7 +138,7 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 		return nil, synth.Malformed(errors.New("too many systems within each other"))
 	}
 	c := Config{Budget: saved.Budget, Train: j.Train, Rule: j.Rule,
-		Distortion: j.Distortion, Contrast: j.Contrast, Margin: j.Margin, Tries: j.Tries, Seed: j.Seed}
+		Contrast: j.Contrast, Margin: j.Margin, Tries: j.Tries, Seed: j.Seed}
 	var err error
 	if c.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
 		return nil, synth.Malformed(err)

@@ -36,7 +36,6 @@ type drawing struct {
 	all    *synth.Sampler   // nil before it is needed
 	of     []*synth.Sampler // of one class each; nil before it is needed
 	score  *scorer
-	touch  func(image []float32) // nil for none
 }
 
 func (m *Model) drawing(d synth.Draw) (*drawing, error) {
@@ -55,13 +54,10 @@ func (m *Model) drawing(d synth.Draw) (*drawing, error) {
 	} else {
 		c.all = &all
 	}
-	if distorts(m.Schema()) {
-		c.touch = m.config.touch(s, d.Seed)
-	}
 	return c, nil
 }
 
-// generate draws records of a class, or of all if it is negative, and touches them up.
+// generate draws records of a class, or of all if it is negative.
 func (c *drawing) generate(class, n int) (records.Data, error) {
 	at := &c.all
 	if class >= 0 {
@@ -81,17 +77,7 @@ func (c *drawing) generate(class, n int) (records.Data, error) {
 		err = fmt.Errorf("labelling: %d records with labels of %d of %s", len(labelsOf(rows)), n,
 			c.m.system)
 	}
-	if err != nil || c.touch == nil {
-		return rows, err
-	}
-	var b device.Batch
-	rows.Range(0, n, &b)
-	flat := make([]float32, 0, n*c.schema.Dim())
-	for i := range n {
-		flat = append(flat, b.Dense.Row(i)...)
-		c.touch(flat[i*c.schema.Dim():])
-	}
-	return records.FromFlat(c.schema, flat, b.Labels...)
+	return rows, err
 }
 
 // relabelled draws records of all classes and gives them the classifier's labels.

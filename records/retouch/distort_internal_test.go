@@ -1,4 +1,4 @@
-package labelling
+package retouch
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 // as much as is stated, and grey levels stay between those of the image.
 func TestDistortionsAreSmallMovements(t *testing.T) {
 	const side, n = 28, 2000
-	d := &distortion{height: side, width: side, strength: 1, out: make([]float32, side*side),
+	d := &movement{height: side, width: side, strength: 1, out: make([]float32, side*side),
 		rng: rand.New(rand.NewPCG(1, 2))}
 	image := make([]float32, side*side)
 	for i := range image {
