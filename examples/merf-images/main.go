@@ -7,8 +7,8 @@
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
-// With -labelled a private classifier is trained, too, which gives the synthetic images their
-// labels; see package labelling.
+// With -labels-by keep a private classifier is trained, too, and those synthetic images are left out
+// that it gives another label; see package labelling.
 //
 // Files are trained on for five minutes on two cores; -steps, -generators and -checkpoint allow for
 // longer runs, which an interrupt does not lose.
@@ -90,7 +90,9 @@ type config struct {
 	features, steps, batch int
 	generators             int
 	checkpoint             string
-	contrast, labelled     bool
+	contrast               bool
+	labels                 string
+	distort                float64
 	seed                   uint64
 	out                    string
 }
@@ -114,8 +116,11 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.checkpoint, "checkpoint", "",
 		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
 	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of what is written")
-	f.BoolVar(&c.labelled, "labelled", false,
-		"spend a part of ε on a classifier, which labels distorted synthetic images")
+	f.Float64Var(&c.distort, "distort", 1,
+		"strength of small random movements of the pixels of what is written; 0 for none")
+	f.StringVar(&c.labels, "labels-by", "",
+		"spend a part of ε on a classifier of images: keep (images with labels that it agrees with) or"+
+			" relabel (default: no classifier)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for the images, the picture and the generator")
 	err := f.Parse(args)
@@ -143,10 +148,8 @@ func export(ctx context.Context, c config, gen *privgen.Generator) (*records.Tab
 	if !ok {
 		return nil, fmt.Errorf("samples are %T, not a table of images", rows)
 	}
-	if c.contrast {
-		if synthetic, err = stretch(synthetic); err != nil {
-			return nil, err
-		}
+	if synthetic, err = retouched(c, synthetic); err != nil {
+		return nil, err
 	}
 	path := filepath.Join(c.out, "synthetic.npz")
 	if err := program.Save(path, func(w io.Writer) error {

@@ -25,10 +25,14 @@ func (c config) chain() privgen.MERFChain {
 
 // plan is that of the chain, with a classifier if one is asked for.
 func (c config) plan() (privgen.Plan, error) {
-	if c.labelled {
-		return c.chain().Labelled(labelling.Config{}).Plan()
+	if c.labels == "" {
+		return c.chain().Plan()
 	}
-	return c.chain().Plan()
+	var rule labelling.Rule
+	if err := rule.UnmarshalText([]byte(c.labels)); err != nil {
+		return nil, err
+	}
+	return c.chain().Labelled(labelling.Config{Rule: rule}).Plan()
 }
 
 // load returns training images and held-out images.
