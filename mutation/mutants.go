@@ -10,6 +10,7 @@ func mutants() []mutant {
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
 		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), tuneMutants(),
 		sequenceMutants(),
+		labellingMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
 		partialMutants(), tableMutants(), lineMutants())
 }
