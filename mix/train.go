@@ -84,7 +84,7 @@ func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier,
 		func(order []int32, x, targets device.Matrix) {
 			data.Gather(order, &in)
 			for k := range order {
-				dense(in, k, x.Row(k))
+				copy(x.Row(k), in.Dense.Row(k))
 			}
 			oneHot(targets, in.Labels)
 		})
