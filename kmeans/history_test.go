@@ -161,15 +161,15 @@ func TestWhatAFitCannotGoOnFrom(t *testing.T) {
 		return it
 	}
 	for name, h := range map[string]kmeans.History{
-		"a negative norm":         {ClipNorm: -1},
-		"a norm of NaN":     {ClipNorm: math.NaN()},
-		"too large a norm":        {ClipNorm: 10},
-		"iterations without one":  {Iterations: []kmeans.Iteration{good}},
-		"more than were drawn":    {ClipNorm: 3, Iterations: []kmeans.Iteration{good, good}},
-		"too few sums":            {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(5, 3, 0)}},
-		"too many counts":         {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 4, 0)}},
-		"infinite counts":   {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 3, math.Inf(1))}},
-		"counts of NaN": {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 3, math.NaN())}},
+		"a negative norm":        {ClipNorm: -1},
+		"a norm of NaN":          {ClipNorm: math.NaN()},
+		"too large a norm":       {ClipNorm: 10},
+		"iterations without one": {Iterations: []kmeans.Iteration{good}},
+		"more than were drawn":   {ClipNorm: 3, Iterations: []kmeans.Iteration{good, good}},
+		"too few sums":           {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(5, 3, 0)}},
+		"too many counts":        {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 4, 0)}},
+		"infinite counts":        {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 3, math.Inf(1))}},
+		"counts of NaN":          {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 3, math.NaN())}},
 	} {
 		l := ledger(accountant.AddOrRemoveOne)
 		norm, iterations := reserved(t, t.Context(), l, cfg)
