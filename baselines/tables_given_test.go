@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// linked are rows of every kind of column, each of which depends on the one before it.
+// linked returns rows with dependent columns of every kind.
 func linked(t testing.TB, n int) *records.Frame {
 	t.Helper()
 	s, err := records.NewSchema(records.Numeric("amount", 0, 1000),
@@ -47,7 +47,7 @@ func linked(t testing.TB, n int) *records.Frame {
 	return d
 }
 
-// bits are some statements about a row: about each column one, and two about pairs.
+// bits evaluates statements about a row: about each column, and two about pairs of columns.
 func bits(f *records.Frame, i int) []bool {
 	amount, code := f.Number(i, 0), f.Number(i, 2)
 	age, there := f.Whole(i, 1)
@@ -57,10 +57,10 @@ func bits(f *records.Frame, i int) []bool {
 		f.Value(i, 6) == "v", yes && amount < 350, f.Value(i, 6) == "u" && f.Value(i, 4) == "none"}
 }
 
-// TestConditionsAreMetExactly: what is drawn given values of any columns is distributed like those
-// of the rows drawn without regard to them that happen to meet them, none is rejected but for the
-// rounding of a coordinate, and the stated probability is the part of rows that meet them. Six
-// standard deviations of 200 comparisons: a false alarm in 2·10⁶ runs.
+// TestConditionsAreMetExactly: rows drawn under conditions have the distribution of the
+// unconditionally drawn rows that meet the conditions. No row is rejected except by rounding of a
+// coordinate, and the stated probability is the fraction of rows that meet the conditions. Six
+// standard deviations in 200 comparisons: a false alarm in 2·10⁶ runs.
 func TestConditionsAreMetExactly(t *testing.T) {
 	data := linked(t, 4000)
 	budget := accountant.Budget{Epsilon: 50, Delta: 1e-5}
@@ -136,7 +136,7 @@ func TestConditionsAreMetExactly(t *testing.T) {
 					p := (a[j] + b[j]) / 2
 					far := 6 * math.Sqrt(p*(1-p)*(1/float64(want.Len())+1/float64(n)))
 					if math.Abs(a[j]-b[j]) > far {
-						t.Errorf("statement %d holds of %.4f, want %.4f ± %.4f", j, b[j], a[j], far)
+						t.Errorf("statement %d holds for %.4f of the rows, want %.4f ± %.4f", j, b[j], a[j], far)
 					}
 				}
 			})
@@ -211,7 +211,7 @@ func TestProbabilityIsThatWithinTheClass(t *testing.T) {
 	}
 }
 
-// shares are how often each statement holds.
+// shares returns the fraction of rows for which each statement holds.
 func shares(f *records.Frame) []float64 {
 	var out []float64
 	for i := range f.Len() {
