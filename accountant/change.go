@@ -295,7 +295,7 @@ func checkPurpose(path, purpose string) error {
 	return nil
 }
 
-// lineText is a text that a line holds unchanged.
+// lineText returns a text that a line holds unchanged.
 func lineText(s string) string {
 	s = strings.ToValidUTF8(s, "?")
 	for len(s) > maxPurpose {

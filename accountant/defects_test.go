@@ -23,7 +23,7 @@ func TestIntegerNoiseTakesNoOtherPath(t *testing.T) {
 // many is 2^40 − 1, or 2^28 − 1 where int has 32 bits.
 const many = (1<<40 - 1) & (math.MaxInt >> 3)
 
-// everyEvent is one of each kind, priced under a relation that supports it.
+// everyEvent returns one of each kind, priced under a relation that supports it.
 func everyEvent() map[string]struct {
 	e Event
 	r Relation

@@ -124,9 +124,9 @@ func TestDivergenceOfTheAddDirection(t *testing.T) {
 // outcomes is a mechanism with a few outcomes, in increasing order of preference, on two data sets.
 type outcomes struct{ p, q []float64 }
 
-// selected is the distribution of the best of a random number of outcomes drawn from v, by the
-// generating function of that number: the best is at most the k-th with the value of the function
-// at P(outcome ≤ k).
+// selected returns the distribution of the best of a random number of outcomes drawn from v, by
+// the generating function of that number: the best is at most the k-th with the value of the
+// function at P(outcome ≤ k).
 func selected(v []float64, generating func(float64) float64) []float64 {
 	sum, last := 0.0, generating(0)
 	out := []float64{last} // no run at all
@@ -139,7 +139,7 @@ func selected(v []float64, generating func(float64) float64) []float64 {
 	return out
 }
 
-// resolved says that no outcome is so rare that its probability is mostly rounding.
+// resolved reports whether no outcome is so rare that its probability is mostly rounding.
 func resolved(v []float64) bool {
 	for _, x := range v {
 		if x != 0 && x < 1e-8 {
@@ -149,7 +149,7 @@ func resolved(v []float64) bool {
 	return true
 }
 
-// runs is the generating function of the number of runs of e.
+// runs returns the generating function of the number of runs of e.
 func runs(e RepeatAndSelect) func(float64) float64 {
 	gamma := selectGamma(e.Shape, e.Mean)
 	return func(x float64) float64 {
@@ -163,9 +163,9 @@ func runs(e RepeatAndSelect) func(float64) float64 {
 	}
 }
 
-// responses is an ε-differentially private mechanism whose outcomes have losses ε, −ε, −ε, ε, …:
-// those that are most often the best under one data set are followed by ones that are under the
-// other.
+// responses returns an ε-differentially private mechanism whose outcomes have losses ε, −ε, −ε,
+// ε, …: those that are most often the best under one data set are followed by ones that are under
+// the other.
 func responses(eps float64, weights []float64) outcomes {
 	var o outcomes
 	up, down := 1/(1+math.Exp(-eps)), 1/(1+math.Exp(eps))

@@ -52,7 +52,7 @@ func EqualEvents(a, b Event) bool {
 	return errA == nil && errB == nil && ka == kb
 }
 
-// eventKey is the canonical text of an event; equal texts are equal events.
+// eventKey returns the canonical text of an event; equal texts are equal events.
 func eventKey(e Event) (string, error) {
 	b, err := MarshalEvent(e)
 	return string(b), err

@@ -211,8 +211,8 @@ func alikeParts(entries []GuaranteeEntry) int {
 	return len(entries)
 }
 
-// oneLine is a text, maybe from a file, without what would end its line or change what stands
-// elsewhere on a screen: a purpose must not pass for a line of the guarantee.
+// oneLine returns a text, maybe from a file, without what would end its line or change what
+// stands elsewhere on a screen: a purpose must not pass for a line of the guarantee.
 func oneLine(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return text

@@ -282,8 +282,8 @@ func TestRareSampleOfLaplace(t *testing.T) {
 	}
 }
 
-// rdpSampledLaplace is the larger direction, minus one inside the logarithm, by quadrature between
-// 0 and 1 and in closed form outside.
+// rdpSampledLaplace returns the larger direction, minus one inside the logarithm, by quadrature
+// between 0 and 1 and in closed form outside.
 func rdpSampledLaplace(q, b, order float64) float64 {
 	gap := func(r float64) float64 {
 		u := r - 1

@@ -26,7 +26,7 @@ func created(t *testing.T, j Journal) *Ledger {
 	return l
 }
 
-// rechained are the lines with other texts and hashes that fit.
+// rechained returns the lines with other texts and hashes that fit.
 func rechained(lines []JournalLine, change func(i int, text []byte) []byte) *listed {
 	out := &listed{}
 	at := Position{}

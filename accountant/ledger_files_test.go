@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// changed is a saved ledger after a change to its JSON.
+// changed returns a saved ledger after a change to its JSON.
 func changed(t *testing.T, l *Ledger, change func(doc map[string]any)) []byte {
 	t.Helper()
 	var doc map[string]any

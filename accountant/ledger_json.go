@@ -38,7 +38,7 @@ type savedParts struct {
 	Ledgers []savedLedger `json:"ledgers"`
 }
 
-// snapshot is the saved form of a ledger and its children.
+// snapshot returns the saved form of a ledger and its children.
 func (l *Ledger) snapshot() (savedLedger, error) {
 	if err := l.shared.refresh(); err != nil {
 		return savedLedger{}, err

@@ -82,7 +82,7 @@ func filterBound(alts [][]term, delta, order float64, r Relation) (priced, error
 	return priced{Bound: Bound{0, worst, worst}, engine: engineFilter}, nil
 }
 
-// price is the cached upper end of everything set aside. The caller holds the state lock.
+// price returns the cached upper end of everything set aside. The caller holds the state lock.
 func (l *Ledger) price() (priced, error) {
 	return l.cached(&l.published, false)
 }
@@ -218,7 +218,8 @@ func (h *headroom) extend(l *Ledger, e Event, count int) error {
 	return nil
 }
 
-// used is how many uses of an event the ledger holds for all purposes, or maxCount if that is less.
+// used returns how many uses of an event the ledger holds for all purposes, or maxCount if that
+// is less.
 func (l *Ledger) used(key string) int {
 	n := 0
 	for _, en := range l.entries {

@@ -51,7 +51,8 @@ func (c *soFarCache) epsilon(l *Ledger) float64 {
 	return c.value
 }
 
-// knotAbove is the next count at which the full accountant runs: reserved·ratio^(−j), rounded up.
+// knotAbove returns the next count at which the full accountant runs: reserved·ratio^(−j),
+// rounded up.
 func knotAbove(spent, reserved int) int {
 	if spent <= 0 {
 		return 0

@@ -95,8 +95,8 @@ func TestLedgerPolicySeesCopies(t *testing.T) {
 	}
 }
 
-// kept is a ledger with a transaction of itself and of a part, both under way, and uses of the same
-// events that belong to no transaction.
+// kept returns a ledger with a transaction of itself and of a part, both under way, and uses of
+// the same events that belong to no transaction.
 func kept(t *testing.T) *Ledger {
 	t.Helper()
 	l := NewLedger(Budget{Epsilon: 3, Delta: 1e-5})

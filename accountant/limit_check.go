@@ -142,7 +142,7 @@ func usesOf(purpose string, e Event, count int) uses {
 	}
 }
 
-// uses is the transaction's event for one purpose.
+// uses returns the transaction's event for one purpose.
 func (t Transaction) uses(lines []*placedLine) uses {
 	return func(purpose string) Event {
 		var some []*placedLine

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// limited is the generating function of a number of runs that is drawn again until it is at most
-// limit.
+// limited returns the generating function of a number of runs that is drawn again until it is at
+// most limit.
 func limited(e RepeatAndSelect, limit int) func(float64) float64 {
 	gamma := selectGamma(e.Shape, e.Mean)
 	p, total := make([]float64, limit+1), 0.0
@@ -26,8 +26,8 @@ func limited(e RepeatAndSelect, limit int) func(float64) float64 {
 	}
 }
 
-// interleaved is a mechanism that carries out one of several, chosen by a coin and told, with their
-// outcomes in any order of preference.
+// interleaved returns a mechanism that carries out one of several, chosen by a coin and told,
+// with their outcomes in any order of preference.
 func interleaved(d *draws, of []outcomes) outcomes {
 	var o outcomes
 	for _, m := range of {

@@ -24,7 +24,7 @@ type priced struct {
 	edge   bool // the best Rényi order is the smallest or the largest tried
 }
 
-// max is the bracket of the larger of two brackets.
+// max returns the bracket of the larger of two brackets.
 func (b Bound) max(c Bound) Bound {
 	return Bound{max(b.Lower, c.Lower), max(b.Estimate, c.Estimate), max(b.Upper, c.Upper)}
 }
@@ -154,7 +154,7 @@ func estimate(lower, upper float64) float64 {
 	return min(upper, max(lower, upper-(upper-lower)/3))
 }
 
-// single is the exact curve of one use of one atom; nil for anything else.
+// single returns the exact curve of one use of one atom; nil for anything else.
 func single(terms []term) *pld.Single {
 	if len(terms) != 1 || terms[0].n != 1 {
 		return nil
@@ -166,7 +166,7 @@ func single(terms []term) *pld.Single {
 	return pld.NewSingle(p)
 }
 
-// compositionOf is nil where an atom has no dominating pair.
+// compositionOf returns nil where an atom has no dominating pair.
 func compositionOf(terms []term) *pld.Composition {
 	c := pld.NewComposition()
 	for _, t := range terms {

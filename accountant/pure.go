@@ -20,10 +20,10 @@ func ownOf(a atom) (eps, delta float64) {
 	return math.Inf(1), 0
 }
 
-// basicComposition is the sum of the ε's of all uses, and the probability that any of them loses
-// everything, rounded up: together the uses are (Σ ε, 1 − Π(1−δ))-differentially private. Source:
-// Dwork, Kenthapadi, McSherry, Mironov and Naor 2006, Theorem 1; Kairouz, Oh and Viswanath 2015,
-// Theorem 3.3, for the product.
+// basicComposition returns the sum of the ε's of all uses, and the probability that any of them
+// loses everything, rounded up: together the uses are (Σ ε, 1 − Π(1−δ))-differentially private.
+// Source: Dwork, Kenthapadi, McSherry, Mironov and Naor 2006, Theorem 1; Kairouz, Oh and
+// Viswanath 2015, Theorem 3.3, for the product.
 func basicComposition(terms []term) (eps, lost float64) {
 	keep := 0.0 // log Π(1−δ)
 	for _, t := range terms {
@@ -39,7 +39,7 @@ func basicComposition(terms []term) (eps, lost float64) {
 	return eps, lost
 }
 
-// pricePure is the price at δ = 0.
+// pricePure returns the price at δ = 0.
 func pricePure(terms []term) (priced, error) {
 	eps, lost := basicComposition(terms)
 	if lost > 0 || math.IsInf(eps, 1) {
@@ -56,7 +56,7 @@ func pricePure(terms []term) (priced, error) {
 	return priced{Bound: b, engine: engineBasic}, nil
 }
 
-// attained says whether the largest losses of all uses can occur together.
+// attained reports whether the largest losses of all uses can occur together.
 func attained(terms []term) bool {
 	for _, t := range terms {
 		switch t.atom.(type) {

@@ -46,7 +46,7 @@ func rdpTerms(terms []term, order float64) (float64, bool) {
 	return sum, true
 }
 
-// slackOf is the δ that atoms lose outside their Rényi divergences.
+// slackOf returns the δ that atoms lose outside their Rényi divergences.
 func slackOf(terms []term) float64 {
 	sum := 0.0
 	for _, t := range terms {

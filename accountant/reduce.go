@@ -79,7 +79,7 @@ func newCollector(r Relation) *collector {
 // maxAlternatives bounds the product of the numbers of distinct parts.
 const maxAlternatives = 256
 
-// alternatives are the lists for every combination of parts.
+// alternatives returns the lists for every combination of parts.
 func (c *collector) alternatives() ([][]term, error) {
 	alts := [][]term{nil}
 	for _, choice := range c.choices {

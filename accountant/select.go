@@ -61,8 +61,8 @@ func (a selectAtom) key() string {
 
 func (a selectAtom) pairs() *pld.Pairs { return nil }
 
-// selectMean is the mean of the truncated negative binomial: η(1−γ)/(γ(1−γ^η)), or (1/γ−1)/log(1/γ)
-// for η = 0.
+// selectMean returns the mean of the truncated negative binomial: η(1−γ)/(γ(1−γ^η)), or
+// (1/γ−1)/log(1/γ) for η = 0.
 func selectMean(shape, gamma float64) float64 {
 	l := math.Log(gamma)
 	if math.Abs(shape*l) < 1e-9 {
@@ -98,7 +98,7 @@ func (e RepeatAndSelect) Gamma() float64 {
 	return selectGamma(e.Shape, e.Mean)
 }
 
-// selectOrders are the second orders λ̂ over which Theorem 2 may be minimised.
+// selectOrders returns the second orders λ̂ over which Theorem 2 may be minimised.
 func selectOrders() []float64 {
 	var out []float64
 	for x := 1.05; x < 5000; x *= 1.12 {
@@ -124,7 +124,7 @@ func (a selectAtom) rdp(order float64) (float64, bool) {
 	return v, true
 }
 
-// selected is the divergence of the best of all runs, where one run has the divergence run.
+// selected returns the divergence of the best of all runs, where one run has the divergence run.
 func (a selectAtom) selected(run, order float64) float64 {
 	if a.poisson {
 		// Theorem 6: with ε̂ = log(1 + 1/(λ−1)) and δ̂ the run's δ there.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// mixed is a random composition of discrete, sampled and other events, of up to four kinds.
+// mixed returns a random composition of discrete, sampled and other events, of up to four kinds.
 func (d draws) mixed() Event {
 	rate := func() float64 { return d.between(1e-4, 0.9) }
 	laplace := func() Event { return Laplace{d.between(0.1, 20)} }

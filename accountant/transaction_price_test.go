@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// payFor is a ledger that twelve uses of twelve's event fill.
+// payFor returns a ledger that twelve uses of twelve's event fill.
 func payFor(t *testing.T) *accountant.Ledger {
 	t.Helper()
 	cost, err := accountant.Epsilon(accountant.Repeated{Event: gaussianEvent(12), Count: 12}, 1e-5,

@@ -16,7 +16,7 @@ var txBudget = accountant.Budget{Epsilon: 1, Delta: 1e-5}
 
 func gaussianEvent(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} }
 
-// run is a transaction of several stages, the last of them in three disjoint parts.
+// run returns a transaction of several stages, the last of them in three disjoint parts.
 func run(id string, z float64) accountant.Transaction {
 	t := accountant.Transaction{ID: id, Groups: []accountant.Parts{{Purpose: "by class", N: 3}},
 		Lines: []accountant.Line{

@@ -105,7 +105,7 @@ func binomialTerm(j, n int, q float64) float64 {
 	return math.Exp(s) * math.Sqrt(all/(2*math.Pi*a*b))
 }
 
-// stirlingRest is log n! − log(√(2πn)·(n/e)^n).
+// stirlingRest returns log n! − log(√(2πn)·(n/e)^n).
 func stirlingRest(n float64) float64 {
 	if n < 16 {
 		v, _ := math.Lgamma(n + 1)
@@ -115,7 +115,7 @@ func stirlingRest(n float64) float64 {
 	return (1./12 - r*(1./360-r*(1./1260-r*(1./1680-r/1188)))) / n
 }
 
-// deviance is x·log(x/m) + m − x, without cancellation where x and m are close.
+// deviance returns x·log(x/m) + m − x, without cancellation where x and m are close.
 func deviance(x, m float64) float64 {
 	d := x - m
 	if math.Abs(d) >= 0.1*(x+m) {

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// pick is one of a list.
+// pick returns one of a list.
 func pick[T any](rng *rand.Rand, list []T) T { return list[rng.IntN(len(list))] }
 
 // numbers are texts that stand at edges: of types, of floating point, of what a size may be.

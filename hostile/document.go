@@ -99,7 +99,7 @@ func sortedKeys(m map[string]any) (keys []string) {
 	return keys
 }
 
-// other is a value to put instead of one: most often one of its kind.
+// other returns a value to put instead of one: most often one of its kind.
 func other(rng *rand.Rand, old any, all []place) any {
 	if rng.IntN(6) == 0 {
 		return pick(rng, all).value // of another place
@@ -159,7 +159,7 @@ func otherList(rng *rand.Rand, v []any) any {
 	return out
 }
 
-// nested is a list in a list in a list.
+// nested returns a list in a list in a list.
 func nested(depth int) any {
 	var v any = []any{}
 	for range depth {

@@ -116,7 +116,7 @@ func (s *suite) together(t *tally, r reader, first, n uint64) bool {
 	return true
 }
 
-// input is the i-th input of a reader.
+// input returns the i-th input of a reader.
 func (s *suite) input(r reader, i uint64) []byte {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(r.name))
@@ -154,7 +154,8 @@ func (s *suite) judge(t *tally, r reader, i uint64) {
 	}
 }
 
-// cost is what a call takes: all the memory it asks for, freed or not, and time of the processors.
+// cost returns what a call takes: all the memory it asks for, freed or not, and time of the
+// processors.
 func cost(i uint64, read func([]byte) error,
 	input []byte) (bytes uint64, took time.Duration, panicked string, err error) {
 	before, start := allocated(), processorTime()
@@ -175,7 +176,7 @@ func attempt(_ uint64, read func([]byte) error, input []byte) (panicked string, 
 	return "", read(input)
 }
 
-// allocated is how many bytes the program has asked for so far.
+// allocated returns how many bytes the program has asked for so far.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

@@ -138,7 +138,7 @@ func subjectsOf(kind string, data records.Data) (list []subject, err error) {
 	return list, err
 }
 
-// systemReaders are those of plans, generators, embeddings and checkpoints.
+// systemReaders returns those of plans, generators, embeddings and checkpoints.
 func systemReaders(ctx context.Context, scratch string) (list []reader, err error) {
 	all, err := subjects()
 	if err != nil {
@@ -211,7 +211,8 @@ func load(b []byte) error {
 	return look(g.Sample(context.Background(), 3, privgen.Seed(1)))
 }
 
-// checkpoints are those of a run that was interrupted at some of its draws, and of a whole one.
+// checkpoints returns those of a run that was interrupted at some of its draws, and of a whole
+// one.
 func checkpoints(ctx context.Context, s subject, scratch string) (list [][]byte, err error) {
 	path := filepath.Join(scratch, "sound")
 	for stop := range 7 {

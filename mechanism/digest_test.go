@@ -33,7 +33,7 @@ func hardSums(grid float64) []float32 {
 	return hard
 }
 
-// gradientDigest is the SHA-256 of noisy sums from a fixed seed.
+// gradientDigest returns the SHA-256 of noisy sums from a fixed seed.
 func gradientDigest(t *testing.T, k *sampler.Kernels) string {
 	t.Helper()
 	digest := sha256.New()

@@ -52,8 +52,8 @@ func GridFor(std float64) float64 {
 	return powerBelow(std) * 0x1p-30
 }
 
-// powerBelow is the largest power of two that is not above x, within the range
-// where products with grids stay normal.
+// powerBelow returns the largest power of two that is not above x, within the range where
+// products with grids stay normal.
 func powerBelow(x float64) float64 {
 	if !(x > 0) || math.IsInf(x, 0) {
 		return math.NaN()
@@ -165,7 +165,7 @@ func (s *FixedSum) Merge(o *FixedSum) {
 	}
 }
 
-// Slice is the sum's coordinates from lo to hi-1, which are not copied.
+// Slice returns the sum's coordinates from lo to hi-1, which are not copied.
 func (s *FixedSum) Slice(lo, hi int) *FixedSum {
 	return &FixedSum{&hiddenSum{&fixedSum{sum: s.sum[lo:hi:hi], grid: s.grid, inverse: s.inverse}}}
 }

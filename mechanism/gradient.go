@@ -83,7 +83,7 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	return nil
 }
 
-// dim is the number of coordinates.
+// dim returns the number of coordinates.
 func (s Gradient) dim() int { return max(len(s.Sum), len(s.Units), s.Whole.Dim()) }
 
 // check reports an invalid combination of Sum, Units and Carry.
@@ -107,7 +107,7 @@ func (s Gradient) check() error {
 	return nil
 }
 
-// coordinate is one coordinate of the sum.
+// coordinate returns one coordinate of the sum.
 func (s Gradient) coordinate(i int) float64 {
 	switch {
 	case s.Whole != nil:

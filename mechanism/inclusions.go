@@ -188,9 +188,9 @@ type inclusionsJSON struct {
 	Rows   [][]int32 `json:",omitempty"` // under a test's noise
 }
 
-// Secret is what another process needs to draw its share of the samples, in plain bytes: to be
-// sealed before it travels. Its length depends on the number of grants alone, but under a test's
-// noise.
+// Secret returns what another process needs to draw its share of the samples, in plain bytes: to
+// be sealed before it travels. Its length depends on the number of grants alone, but under a
+// test's noise.
 //
 // Errors: those of encoding/json, which has none for these numbers.
 func (x *Inclusions) Secret() ([]byte, error) {
@@ -202,8 +202,8 @@ func (x *Inclusions) Secret() ([]byte, error) {
 // errInclusions names no number of what was read.
 var errInclusions = errors.New("mechanism: not what Inclusions.Secret returned")
 
-// ReadInclusions is the inverse of [Inclusions.Secret]. What it returns draws samples, but has no
-// grants to hand them to.
+// ReadInclusions returns the inverse of [Inclusions.Secret]. What it returns draws samples, but
+// has no grants to hand them to.
 //
 // Errors: one for bytes that Secret did not return.
 func ReadInclusions(secret []byte) (*Inclusions, error) {
@@ -237,8 +237,8 @@ func (Inclusions) LogValue() slog.Value { return slog.StringValue(redacted) }
 // MarshalText writes "[private]".
 func (Inclusions) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// Exact is the sum without noise, in grid steps: of counts, for a process that plans how records
-// are read.
+// Exact returns the sum without noise, in grid steps: of counts, for a process that plans how
+// records are read.
 //
 // Guarantee: none. The numbers are private, and nothing that leaves may depend on them.
 func (s *FixedSum) Exact() []int64 {

@@ -30,7 +30,7 @@ func planned(t testing.TB, n int, order ...*Allowance) *Inclusions {
 	return x
 }
 
-// cellsOf are the inclusions of some rows, in order.
+// cellsOf returns the inclusions of some rows, in order.
 func cellsOf(x *Inclusions, lo, hi int) (list [][2]int) {
 	x.Each(lo, hi, func(row, grant int) { list = append(list, [2]int{row, grant}) })
 	slices.SortFunc(list, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })

@@ -52,7 +52,7 @@ func laplaceSteps(steps float64) error {
 	return nil
 }
 
-// pure is the largest L1 effect that the event covers.
+// pure returns the largest L1 effect that the event covers.
 func (t terms) pure() float64 {
 	switch e := t.other.(type) {
 	case accountant.Laplace:

@@ -43,8 +43,8 @@ func newRatioTest(p, q law) ratioTest {
 	return r
 }
 
-// z is how far the draws' mean score lies from the law's, in standard errors; power how far it
-// would lie under the alternative.
+// z returns how far the draws' mean score lies from the law's, in standard errors; power how far
+// it would lie under the alternative.
 func (r ratioTest) z(counts map[int64]int, n int) float64 {
 	sum := 0.0
 	for k, c := range counts {

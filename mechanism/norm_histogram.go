@@ -83,8 +83,8 @@ func (h *NormHistogram) AddShare(squaredNorm, share float64) {
 	h.counts[h.bin(squaredNorm)] += int64(share / h.unit)
 }
 
-// Counts are the counts as a sum of the histogram's bins, which can be merged with those of other
-// records and sealed.
+// Counts returns the counts as a sum of the histogram's bins, which can be merged with those of
+// other records and sealed.
 func (h *NormHistogram) Counts() *FixedSum {
 	s := NewFixedSum(len(h.counts), h.unit)
 	copy(s.sum, h.counts)
@@ -105,7 +105,7 @@ func (h *NormHistogram) AddCounts(s *FixedSum) error {
 	return nil
 }
 
-// bin is the first bin whose upper edge reaches the norm, or the last.
+// bin returns the first bin whose upper edge reaches the norm, or the last.
 func (h *NormHistogram) bin(squaredNorm float64) int {
 	if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) {
 		return 0 // the row becomes zero

@@ -124,7 +124,7 @@ func (r *Run) nextStep() uint64 {
 	return r.step
 }
 
-// comingStep is what nextStep will return if no other grant is taken before.
+// comingStep returns what nextStep will return if no other grant is taken before.
 func (r *Run) comingStep() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -62,8 +62,8 @@ type sampleAhead struct {
 	rows  []int32
 }
 
-// poissonAhead is the next sample of n rows; the caller holds mu. A sample of another number of
-// rows that was drawn ahead is thrown away.
+// poissonAhead returns the next sample of n rows; the caller holds mu. A sample of another number
+// of rows that was drawn ahead is thrown away.
 func (a *Allowance) poissonAhead(n int) []int32 {
 	if !a.ahead.drawn || a.ahead.n != n {
 		a.ahead.rows = sampler.PoissonRows(n, a.terms.probability, a.samples(), a.ahead.rows[:0])

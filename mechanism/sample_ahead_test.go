@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// allowanceOf is one of three grants whose samples follow from a seed, drawn as they are in use.
+// allowanceOf returns one of three grants whose samples follow from a seed, drawn as they are in
+// use.
 func allowanceOf(t testing.TB) *Allowance {
 	t.Helper()
 	r := Begin(context.Background(), accountant.NewLedger(testBudget()))

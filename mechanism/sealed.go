@@ -40,7 +40,7 @@ func NewKey() Key {
 	return Key{&hiddenKey{&k}}
 }
 
-// ReadKey is the key of what Secret returned.
+// ReadKey returns the key of what Secret returned.
 //
 // Errors: *param.Error for another number of bytes; it does not hold them.
 func ReadKey(secret []byte) (Key, error) {
@@ -55,7 +55,8 @@ func ReadKey(secret []byte) (Key, error) {
 
 func (k Key) made() bool { return k.hiddenKey != nil }
 
-// Secret is the key in plain bytes, for a store of secrets. Any holder can read what it sealed.
+// Secret returns the key in plain bytes, for a store of secrets. Any holder can read what it
+// sealed.
 func (k Key) Secret() []byte {
 	if !k.made() {
 		return nil
@@ -63,8 +64,8 @@ func (k Key) Secret() []byte {
 	return append([]byte(nil), k.secret[:]...)
 }
 
-// ID is a public name of the key, which tells keys apart and does not give them away; "" for the
-// zero value.
+// ID returns a public name of the key, which tells keys apart and does not give them away; "" for
+// the zero value.
 func (k Key) ID() string {
 	if !k.made() {
 		return ""

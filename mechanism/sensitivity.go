@@ -44,7 +44,7 @@ func ClipFactor(squaredNorm, clip float64) float64 {
 	return float32Below(target / norm)
 }
 
-// float32Below is the largest float32 number that is not above x ≥ 0.
+// float32Below returns the largest float32 number that is not above x ≥ 0.
 func float32Below(x float64) float64 {
 	f := float32(x)
 	if float64(f) > x {

@@ -4,7 +4,7 @@ package mechanism
 // for parts of 1 that are multiples of it and add up to 1.
 const shareStep = 0x1p-20
 
-// CountGrid is the grid for counts that receive noise of standard deviation std: that of
+// CountGrid returns the grid for counts that receive noise of standard deviation std: that of
 // [ShareGrid] where rows count for parts of 1, that of [GridFor] where each counts 1.
 func CountGrid(std float64, parts bool) float64 {
 	if parts {
@@ -13,8 +13,8 @@ func CountGrid(std float64, parts bool) float64 {
 	return GridFor(std)
 }
 
-// ShareGrid is the grid for counts to which rows add parts of 1 by [FixedSum.AddShare], and that
-// receive noise of standard deviation std: that of [GridFor], or 2^-20 where it is finer.
+// ShareGrid returns the grid for counts to which rows add parts of 1 by [FixedSum.AddShare], and
+// that receive noise of standard deviation std: that of [GridFor], or 2^-20 where it is finer.
 func ShareGrid(std float64) float64 { return min(GridFor(std), shareStep) }
 
 // AddShare adds a part of 1 to coordinate i, which must be a multiple of 2^-20: exactly, so that

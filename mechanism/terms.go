@@ -55,8 +55,8 @@ func termsOf(e accountant.Event) terms {
 	return terms{other: e}
 }
 
-// under is what the event covers under a relation. A sampled sum's multiplier is relative
-// to the norm of one record; where a record is replaced the sum moves twice as far.
+// under returns what the event covers under a relation. A sampled sum's multiplier is relative to
+// the norm of one record; where a record is replaced the sum moves twice as far.
 func (t terms) under(r accountant.Relation, e accountant.Event) terms {
 	if _, ok := e.(accountant.SampledSum); ok && r == accountant.ReplaceOne {
 		t.gaussian *= 4

@@ -51,7 +51,7 @@ func (g *Grant) Trials(choices, limit int) ([]int, error) {
 	return out, nil
 }
 
-// trialNumber is the draw of the event's number of runs.
+// trialNumber returns the draw of the event's number of runs.
 func (a *Allowance) trialNumber(e accountant.RepeatAndSelect,
 	limit int) (func(entropy.Bits) int, error) {
 	if e.Poisson {

@@ -50,7 +50,7 @@ func (g *Grant) Worst(list []Guess, change int) (int, error) {
 	return g.Exponential(utilities)
 }
 
-// utility is what the guess is wrong by.
+// utility returns what the guess is wrong by.
 func (c Guess) utility(change int) int64 {
 	var apart uint64 // at most 2^62
 	for i, count := range c.Counts.sum {

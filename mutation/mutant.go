@@ -32,7 +32,7 @@ type tests struct {
 	Skip    string // and of those that are left out
 }
 
-// at are the tests of one package.
+// at returns the tests of one package.
 func at(folder, run string) []tests { return []tests{{Package: folder, Run: run}} }
 
 // tree holds the module's sources, but for its tests: text by slash-separated path from the root.
@@ -49,7 +49,7 @@ type place struct {
 
 func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
 
-// mutated is the file with the fault in it.
+// mutated returns the file with the fault in it.
 func (p place) mutated(m mutant) string {
 	return p.text[:p.offset] + m.New + p.text[p.offset+len(m.Old):]
 }
@@ -134,7 +134,7 @@ func skipped(dir, base string) bool {
 	return strings.HasPrefix(base, ".") || base == "testdata" || nested
 }
 
-// moduleRoot is the nearest folder, from this one upward, that holds a go.mod.
+// moduleRoot returns the nearest folder, from this one upward, that holds a go.mod.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

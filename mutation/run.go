@@ -200,7 +200,7 @@ func classify(output string) (outcome string, by []string) {
 	return failed, nil
 }
 
-// tail is the end of an output.
+// tail returns the end of an output.
 func tail(output string) string {
 	lines := strings.SplitAfter(strings.TrimRight(output, "\n")+"\n", "\n")
 	return strings.Join(lines[max(0, len(lines)-12):], "")

@@ -210,7 +210,7 @@ func (a *state) reset() {
 // Of reports whether the sums are those of a pass, and whole.
 func (a *Partial) Of(p Pass) bool { return a.made() && a.pass == p }
 
-// Pass is what is added up.
+// Pass returns what is added up.
 func (a *Partial) Pass() Pass {
 	if !a.made() {
 		return Pass{}
@@ -221,7 +221,7 @@ func (a *Partial) Pass() Pass {
 // Like reports whether both are whole sums of one pass.
 func (a *Partial) Like(o *Partial) bool { return o.made() && a.Of(o.pass) }
 
-// Sums are what a release takes. They hold private numbers.
+// Sums returns what a release takes. They hold private numbers.
 func (a *Partial) Sums() []*mechanism.FixedSum {
 	if !a.made() {
 		return nil
@@ -249,7 +249,7 @@ func (a *Partial) Unit() string {
 	return a.who
 }
 
-// Shards are the names of the shards that are counted, in order. They are public.
+// Shards returns the names of the shards that are counted, in order. They are public.
 func (a *Partial) Shards() []string {
 	if !a.made() {
 		return nil

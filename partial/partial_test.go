@@ -68,7 +68,7 @@ func rows(t testing.TB, seed uint64, n int) records.Data {
 	return d
 }
 
-// of is the sum of one shard, whose records follow from its number.
+// of returns the sum of one shard, whose records follow from its number.
 func of(t testing.TB, p partial.Pass, number int) *partial.Partial {
 	t.Helper()
 	s := empty(p)

@@ -35,5 +35,5 @@ func LocalPass() Pass {
 	return p
 }
 
-// String is the name in hexadecimal digits.
+// String returns the name in hexadecimal digits.
 func (p Pass) String() string { return hex.EncodeToString(p.digest[:]) }

@@ -41,7 +41,7 @@ type note struct {
 // noteSize is what sealed notes are a multiple of, in bytes: most are one.
 const noteSize = 1024
 
-// noteOf is the note of some units, filled up with spaces.
+// noteOf returns the note of some units, filled up with spaces.
 func noteOf(u units) ([]byte, error) {
 	n := note{Unit: u.who, Of: u.parts.of, Parts: slices.Sorted(maps.Keys(u.parts.held))}
 	if len(n.Parts) > n.Of/32 {
@@ -58,7 +58,7 @@ func noteOf(u units) ([]byte, error) {
 	return append(text, bytes.Repeat([]byte{' '}, size-len(text))...), nil
 }
 
-// units is the inverse. Parts must exist, each once: nothing else is ever sealed.
+// units returns the inverse. Parts must exist, each once: nothing else is ever sealed.
 func (n note) units() (u units, err error) {
 	if n.Of < 0 || n.Of == 0 && len(n.Parts)+len(n.Mask) > 0 || len(n.Mask) > (n.Of+7)/8 {
 		return u, mechanism.ErrSealed
@@ -145,7 +145,7 @@ func (a *state) named(name string) error {
 	return nil
 }
 
-// header is everything before the sums.
+// header returns everything before the sums.
 func (a *state) header(k mechanism.Key, s Shard) ([]byte, error) {
 	h := header{Key: k.ID(), Pass: a.pass.String(), Shards: a.shards, Attempt: s.Attempt,
 		Real: a.real, Steps: grids(a.sums())}
@@ -157,8 +157,8 @@ func (a *state) header(k mechanism.Key, s Shard) ([]byte, error) {
 	return append(about, text...), nil
 }
 
-// grids are what a whole number in each of some sums stands for. They follow from the noise, which
-// another version or another kind of machine could work out with a different last digit.
+// grids returns what a whole number in each of some sums stands for. They follow from the noise,
+// which another version or another kind of machine could work out with a different last digit.
 func grids(sums []*mechanism.FixedSum) []float64 {
 	list := make([]float64, len(sums))
 	for i, s := range sums {
@@ -266,7 +266,8 @@ func split(sealed []byte) (h header, about, rest []byte, err error) {
 	return h, sealed[:at:at], sealed[at:], nil
 }
 
-// label is what the header says. Names must be in order, each once: nothing else is ever sealed.
+// label returns what the header says. Names must be in order, each once: nothing else is ever
+// sealed.
 func (h header) label() (label, error) {
 	l := label{shards: h.Shards, real: h.Real}
 	for i, name := range h.Shards {

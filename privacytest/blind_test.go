@@ -166,7 +166,7 @@ func TestValuesAreComparedAsTheyWere(t *testing.T) {
 	}
 }
 
-// sampling is a step on a sample of the records, and the same with a fault.
+// sampling returns a step on a sample of the records, and the same with a fault.
 func sampling(event accountant.Event, subset bool, fault string) func(context.Context,
 	*accountant.Ledger, []float64) (any, error) {
 	return func(ctx context.Context, l *accountant.Ledger, d []float64) (any, error) {

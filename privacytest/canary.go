@@ -110,7 +110,7 @@ func (c Canary[M]) audit(tb testing.TB, test func(Claim[bool], testing.TB) Evide
 	return a
 }
 
-// falsePositives are where a curve is drawn.
+// falsePositives returns where a curve is drawn.
 func falsePositives() []float64 { return []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9} }
 
 func (c Canary[M]) curve(tb testing.TB, out, in []float64) []CanaryPoint {
@@ -134,8 +134,8 @@ func (c Canary[M]) curve(tb testing.TB, out, in []float64) []CanaryPoint {
 	return points
 }
 
-// truePositive is the share of scores above the threshold that a share f of those
-// without the canary exceeds.
+// truePositive returns the share of scores above the threshold that a share f of those without
+// the canary exceeds.
 func truePositive(out, in []float64, f float64) float64 {
 	if len(out) == 0 || len(in) == 0 {
 		return f
@@ -150,8 +150,8 @@ func truePositive(out, in []float64, f float64) float64 {
 	return float64(len(in)-at) / float64(len(in))
 }
 
-// allowed is what (ε, δ) allows at a rate of false positives.
-// Source: Kairouz, Oh and Viswanath 2015, Theorem 2.1.
+// allowed returns what (ε, δ) allows at a rate of false positives. Source: Kairouz, Oh and
+// Viswanath 2015, Theorem 2.1.
 func allowed(epsilon, delta, f float64) float64 {
 	return min(math.Exp(epsilon)*f+delta, 1-math.Exp(-epsilon)*(1-delta-f), 1)
 }
@@ -168,7 +168,7 @@ func (a CanaryAudit) String() string {
 	return s.String()
 }
 
-// bar is a line of fixed width from 0 to 1.
+// bar returns a line of fixed width from 0 to 1.
 func bar(value, limit float64) string {
 	const width = 40
 	cells := []byte(strings.Repeat(" ", width+1))

@@ -58,7 +58,7 @@ func fitted(p synth.Plan) trained {
 	}
 }
 
-// bill is everything that a plan releases.
+// bill returns everything that a plan releases.
 func bill(p synth.Plan) accountant.Event {
 	var all accountant.Composed
 	for _, s := range p.Stages() {
@@ -93,9 +93,8 @@ const (
 	auditAlarm = 1e-9
 )
 
-// pull is where the canary pulls what is released: the difference that it makes
-// to a run with next to no noise. Canary and data are the auditor's own, so an auditor may
-// look.
+// pull returns where the canary pulls what is released: the difference that it makes to a run
+// with next to no noise. Canary and data are the auditor's own, so an auditor may look.
 func (s system) pull(t testing.TB) []float64 {
 	t.Helper()
 	_, run := s.trainer(t, 1e6)
@@ -106,7 +105,7 @@ func (s system) pull(t testing.TB) []float64 {
 	return direction
 }
 
-// audit is the canary audit of runs at one ε that claim another.
+// audit returns the canary audit of runs at one ε that claim another.
 func (s system) audit(t testing.TB, spent, claimed float64,
 	trainings int) privacytest.Canary[[]float64] {
 	t.Helper()
@@ -169,8 +168,8 @@ func mixture(c dpgm.Config) (accountant.Event, trained, error) {
 	return bill(plan), fitted(plan), nil
 }
 
-// classifier is a user-defined loop over package sgd: multinomial logistic regression,
-// whose first gradient is known and whose audit is therefore sharp.
+// classifier returns a user-defined loop over package sgd: multinomial logistic regression, whose
+// first gradient is known and whose audit is therefore sharp.
 func classifier(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		cfg := sgd.Config{ClipNorm: 0.05, SamplingProbability: 1, Steps: 3, Optimizer: sgd.SGD(0.2),
@@ -286,7 +285,7 @@ func adversaries(s records.Schema) planner {
 	}
 }
 
-// successors is a dp-GAN that starts from DP-MERF's records, with both generators in sight.
+// successors returns a dp-GAN that starts from DP-MERF's records, with both generators in sight.
 func successors(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		half := b
@@ -346,7 +345,7 @@ func labelled(t testing.TB, s records.Schema, labels ...int32) records.Data {
 	return d
 }
 
-// systems are those of the library.
+// systems returns those of the library.
 func systems(t testing.TB) []system {
 	const add, replace = accountant.AddOrRemoveOne, accountant.ReplaceOne
 	s := records.Interval(6, -1, 1)
@@ -497,8 +496,8 @@ func TestOneRunAuditOfWholeFits(t *testing.T) {
 
 const oneRunDelta = 1e-12
 
-// distinct is a record for every planted canary, apart from all others in its
-// coordinate or, if there is only one, in its label.
+// distinct returns a record for every planted canary, apart from all others in its coordinate or,
+// if there is only one, in its label.
 func distinct(t testing.TB, s records.Schema, planted []bool) records.Data {
 	t.Helper()
 	var flat []float32

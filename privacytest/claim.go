@@ -95,7 +95,7 @@ func (c Claim[D]) LowerBound(tb testing.TB) Evidence {
 	})
 }
 
-// contradiction is the evidence against the claim.
+// contradiction returns the evidence against the claim.
 func (c Claim[D]) contradiction(tb testing.TB) Evidence {
 	tb.Helper()
 	c.validate(tb)

@@ -394,7 +394,7 @@ func TestBrokenLoopsAreCaught(t *testing.T) {
 	}
 }
 
-// clusters is a one-shot release: sums and counts of records by cluster.
+// clusters returns a one-shot release: sums and counts of records by cluster.
 func clusters(fault string) func(context.Context, *accountant.Ledger, rows) (any, error) {
 	const k, std = 2, 2.0
 	return func(ctx context.Context, ledger *accountant.Ledger, data rows) (any, error) {

@@ -18,7 +18,7 @@ func outputs() score {
 	return score{"the number of outputs", func(o []float64) float64 { return float64(len(o)) }}
 }
 
-// scores are the directions in which two data sets are compared.
+// scores returns the directions in which two data sets are compared.
 func scores(a, b [][]float64) []score {
 	list := []score{outputs()}
 	dim := 0
@@ -52,8 +52,8 @@ func output(o []float64, i int) float64 {
 	return o[i]
 }
 
-// lowestBit is the exponent of the lowest bit that is set: floating-point noise
-// leaves the size of what it was added to there.
+// lowestBit returns the exponent of the lowest bit that is set: floating-point noise leaves the
+// size of what it was added to there.
 func lowestBit(x float64) float64 {
 	if x == 0 || math.IsInf(x, 0) || x != x {
 		return math.Inf(1)
@@ -62,8 +62,8 @@ func lowestBit(x float64) float64 {
 	return float64(e - 53 + bits.TrailingZeros64(uint64(math.Abs(m)*0x1p53)))
 }
 
-// projection is the direction of the mean difference, each output in units of
-// its own spread.
+// projection returns the direction of the mean difference, each output in units of its own
+// spread.
 func projection(a, b [][]float64, dim int) score {
 	ma, mb := means(a, dim), means(b, dim)
 	w := make([]float64, dim)

@@ -31,13 +31,13 @@ var tight = []struct {
 	}},
 }
 
-// discreteLaplace is the difference of two geometric draws.
+// discreteLaplace returns the difference of two geometric draws.
 func discreteLaplace(epsilon float64) float64 {
 	return math.Floor(rand.ExpFloat64()/epsilon) - math.Floor(rand.ExpFloat64()/epsilon)
 }
 
-// gaussianDelta is δ(ε) of a Gaussian with sensitivity 1 (Balle and Wang 2018,
-// theorem 8); its event is a value of at least the midpoint plus σ²ε.
+// gaussianDelta returns δ(ε) of a Gaussian with sensitivity 1 (Balle and Wang 2018, theorem 8);
+// its event is a value of at least the midpoint plus σ²ε.
 func gaussianDelta(epsilon, std float64) float64 {
 	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	return normal(0.5/std-epsilon*std) - math.Exp(epsilon)*normal(-0.5/std-epsilon*std)

@@ -261,7 +261,7 @@ func (a frozen) differenceAt(b frozen, path string) string {
 	return ""
 }
 
-// show is a leaf in words.
+// show returns a leaf in words.
 func (a frozen) show() string {
 	const most = 6
 	t := a.typ

@@ -35,7 +35,7 @@ func (g *generator) frame(rows []row) (records.Data, error) {
 	return b.Frame(), nil
 }
 
-// cell is the raw value that some coordinates stand for.
+// cell returns the raw value that some coordinates stand for.
 func cell(c records.Column, block records.Block, v []float32) any {
 	first := float64(v[0])
 	inside := first >= 0 && first <= 1
@@ -66,7 +66,7 @@ func cell(c records.Column, block records.Block, v []float32) any {
 	return levelAt(c, best)
 }
 
-// levelAt is the name of a level, or a text that names none.
+// levelAt returns the name of a level, or a text that names none.
 func levelAt(c records.Column, i int) string {
 	if levels := c.Levels(); i >= 0 && i < len(levels) {
 		return levels[i]

@@ -51,7 +51,7 @@ func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run fittin
 	}
 }
 
-// training is what a loop over sgd shows to the outside.
+// training returns what a loop over sgd shows to the outside.
 func training(cfg sgd.Config, network func() (models.Network, error)) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		net, err := network()

@@ -52,8 +52,8 @@ func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, s
 	return pairs
 }
 
-// chunkEdges are the numbers of rows in which code is likely to work: what one record is counted in
-// must not depend on whether it begins a chunk or ends one.
+// chunkEdges returns the numbers of rows in which code is likely to work: what one record is
+// counted in must not depend on whether it begins a chunk or ends one.
 func chunkEdges() []int { return []int{2048, 4096, 8192} }
 
 // Edges returns pairs of neighbouring data sets of many records, more than 8,192, whose difference
@@ -104,7 +104,7 @@ func (g *generator) pairs(r accountant.Relation, base namedRows, odd namedRow, a
 	return list
 }
 
-// heaviest is a record of the largest norm there is.
+// heaviest returns a record of the largest norm there is.
 func (g *generator) heaviest() row {
 	if g.schema.Sparse() {
 		return g.heavy()
@@ -134,7 +134,7 @@ type namedRows struct {
 	rows []row
 }
 
-// bases are the records that neighbours share.
+// bases returns the records that neighbours share.
 func (g *generator) bases(n int) []namedRows {
 	many := make([]row, max(n, 0))
 	same := make([]row, max(n, 0))
@@ -153,7 +153,7 @@ type namedRow struct {
 	row  row
 }
 
-// oddities are the records that come and go.
+// oddities returns the records that come and go.
 func (g *generator) oddities() []namedRow {
 	list := []namedRow{{"a random record", g.random()}}
 	if g.schema.Sparse() {

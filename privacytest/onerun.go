@@ -104,7 +104,8 @@ func guess(scores []float64, planted []bool, guesses int) Audit {
 	return a
 }
 
-// oneRunBound is the largest ε under which that many right guesses have probability below alpha.
+// oneRunBound returns the largest ε under which that many right guesses have probability below
+// alpha.
 func oneRunBound(canaries, guesses, correct int, delta, alpha float64) float64 {
 	if oneRunP(canaries, guesses, correct, 0, delta) > alpha {
 		return 0

@@ -90,7 +90,7 @@ func (r Replay[D]) Findings(tb testing.TB) []string {
 // with probability 2^-40.
 const mostSeeds = 40
 
-// change is what tells the neighbours apart.
+// change returns what tells the neighbours apart.
 func (r Replay[D]) change() change {
 	c := changeOf(r.Data, r.Neighbour)
 	if !c.known && len(r.Changed) > 0 {

@@ -131,7 +131,7 @@ func fitMarginals(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-// released is everything that leaves a fit on one worker: progress, the generator's file and
+// released returns everything that leaves a fit on one worker: progress, the generator's file and
 // guarantee.
 func released(fit func(context.Context, *accountant.Ledger, records.Data,
 	...synth.Option) (*synth.Generator, error),
@@ -168,7 +168,8 @@ func fitMix(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-// fitSearch is a search among two embeddings, which tune's own tests replay with other scores.
+// fitSearch returns a search among two embeddings, which tune's own tests replay with other
+// scores.
 func fitSearch(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		c := tune.Config{Budget: b, Trials: tune.Trials{Mean: 2, Limit: 3}, Noise: 3,
@@ -202,7 +203,7 @@ func planMerf(s records.Schema, b accountant.Budget) (*merf.Plan, error) {
 	return c.Plan()
 }
 
-// embedded is everything that an embedding holds, and a generator trained against it.
+// embedded returns everything that an embedding holds, and a generator trained against it.
 func embedded(ctx context.Context, e *merf.Embedding, err error) (any, error) {
 	if err != nil {
 		return nil, err

@@ -60,10 +60,9 @@ func number(b bool) int {
 	return 0
 }
 
-// pValue is the probability, were the claim just true at this ε, of as many
-// events on the likelier data set: ties count by the share coin. With a
-// uniform coin it is uniform itself; with 1 it is the classical, conservative one.
-// Without an event there is no evidence.
+// pValue returns the probability, were the claim just true at this ε, of as many events on the
+// likelier data set: ties count by the share coin. With a uniform coin it is uniform itself; with
+// 1 it is the classical, conservative one. Without an event there is no evidence.
 func (t tally) pValue(epsilon, coin float64) float64 {
 	phantoms, _ := slices.BinarySearch(t.marks, math.Exp(-epsilon))
 	return t.tail(epsilon, coin, phantoms)
@@ -79,8 +78,8 @@ func (t tally) tail(epsilon, coin float64, phantoms int) float64 {
 	return more + coin*(equal-more)
 }
 
-// lowerBound is the least ε that the test does not refute: the true one is
-// smaller only if the test at the true one went wrong.
+// lowerBound returns the least ε that the test does not refute: the true one is smaller only if
+// the test at the true one went wrong.
 func (t tally) lowerBound(alpha float64) float64 {
 	lo := 0.0
 	for phantoms := len(t.marks); ; phantoms-- {
@@ -102,7 +101,7 @@ func (t tally) lowerBound(alpha float64) float64 {
 // mostEpsilon is more than any number of draws can show.
 const mostEpsilon = 40.0
 
-// bisect is where a predicate turns true in [lo, hi], from below.
+// bisect returns where a predicate turns true in [lo, hi], from below.
 func bisect(lo, hi float64, is func(float64) bool) float64 {
 	if is(lo) {
 		return lo

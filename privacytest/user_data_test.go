@@ -56,7 +56,7 @@ func (f foreign) Range(lo, hi int, b *device.Batch) {
 	f.Gather(rows, b)
 }
 
-// with is the data with one record more, whose coordinates are all alike.
+// with returns the data with one record more, whose coordinates are all alike.
 func (f foreign) with(v float32, label int32, set ...uint32) foreign {
 	row := make([]float32, f.schema.Dim())
 	for i := range row {

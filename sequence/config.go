@@ -85,7 +85,7 @@ func (c Config) parts() [2]synth.Inner {
 	return out
 }
 
-// stages are those of both.
+// stages returns those of both.
 func (c Config) stages() (list []synth.Stage) {
 	for _, part := range c.parts() {
 		list = append(list, part.Stages()...)
@@ -194,7 +194,7 @@ func (s split) try(squared float64) (own Config, cost float64, err error) {
 	return own, total.Upper, err
 }
 
-// effect is the squared effect of the Gaussian release that costs so much.
+// effect returns the squared effect of the Gaussian release that costs so much.
 func (s split) effect(epsilon float64) (float64, error) {
 	b := s.c.Budget
 	b.Epsilon = epsilon

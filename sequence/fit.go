@@ -112,7 +112,7 @@ func (s *states) file() (*synth.File, error) {
 	return out, err
 }
 
-// restore is the inverse of file.
+// restore returns the inverse of file.
 //
 // Errors: synth.ErrFormat.
 func restore(f *synth.File) (*states, error) {

@@ -81,7 +81,7 @@ func (m spyModel) Sampler(synth.Draw) (synth.Sampler, error) {
 }
 func (m spyModel) Encode() (*synth.File, error) { return &synth.File{Header: []byte("{}")}, nil }
 
-// spyPlan is a plan of a spy, of one Gaussian release that it does not make.
+// spyPlan returns a plan of a spy, of one Gaussian release that it does not make.
 func spyPlan(t testing.TB, w *spy, b accountant.Budget) synth.Plan {
 	t.Helper()
 	p, err := synth.NewProgram("spy", numbers, b, []synth.Stage{{Purpose: "look",

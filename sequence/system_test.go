@@ -27,7 +27,7 @@ var systems = synth.Systems{merf.System(), mix.System(), gan.System(), dpgm.Syst
 // planner makes a plan for a budget.
 type planner func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error)
 
-// embedding is a release of mean features that takes milliseconds.
+// embedding returns a release of mean features that takes milliseconds.
 func embedding(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
 	c := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 12, Bandwidth: 1},
 		Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{6}, BatchNorm: true},
@@ -38,7 +38,8 @@ func embedding(s records.Schema, b accountant.Budget, n int) (synth.Plan, error)
 	return synth.PlanOf(c.Plan())
 }
 
-// adversary is a GAN that warms up on the records of an earlier system and clips to their norms.
+// adversary returns a GAN that warms up on the records of an earlier system and clips to their
+// norms.
 func adversary(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 	return synth.PlanOf(gan.Config{Schema: s, Budget: b,
 		Critic:    models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
@@ -59,7 +60,7 @@ func mixture(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 		WarmSteps: 3, WarmBatch: 8, Follows: true}.Plan())
 }
 
-// subject is one system after another.
+// subject returns one system after another.
 func subject(first, then planner) synthtest.Subject {
 	return synthtest.Subject{System: sequence.System(systems), Interrupts: 5,
 		Plan: func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {

@@ -88,8 +88,8 @@ func (c normalizer) factor(squaredNorm float64) float64 {
 	return (1 - 0x1p-20) / (math.Sqrt(squaredNorm) + c.Stability)
 }
 
-// weight is a factor as float32, rounded down: a subnormal weight that rounded up
-// would lift its row above the bound.
+// weight returns a factor as float32, rounded down: a subnormal weight that rounded up would lift
+// its row above the bound.
 func weight(factor float64) float32 {
 	w := float32(factor)
 	if float64(w) > factor {

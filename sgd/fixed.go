@@ -112,7 +112,7 @@ func (f *fixedSum) room(records int) {
 	f.rows, f.carried, f.sum.Carry = records, true, f.carry
 }
 
-// weight is a clip factor for rows of the sum.
+// weight returns a clip factor for rows of the sum.
 func (f *fixedSum) weight(factor float64) float32 {
 	return device.Odd(weight(factor * (1 - f.shrink)))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// column is a table of one coordinate, whatever float32 it takes.
+// column returns a table of one coordinate, whatever float32 it takes.
 func column(t *testing.T, values ...float32) *records.Table {
 	t.Helper()
 	data, err := records.FromFlat(records.Interval(1, -math.MaxFloat32, math.MaxFloat32), values)

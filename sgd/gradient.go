@@ -129,8 +129,8 @@ func (t *Trainer) gather(data records.Data, lo int) {
 	}
 }
 
-// coming are the rows that are read after those before hi of the sample: the sample's next ones, or
-// the first of the next step's sample.
+// coming returns the rows that are read after those before hi of the sample: the sample's next
+// ones, or the first of the next step's sample.
 func (t *Trainer) coming(n, hi int) []int32 {
 	rows := t.index[hi:]
 	if len(rows) == 0 && t.allowance != nil {

@@ -322,10 +322,10 @@ func (g *grouping) resize(rows int) {
 	g.summed, g.whole = grow(g.summed, rows), grow(g.whole, rows)
 }
 
-// bound is the sensitivity of the sum in units of noise.
+// bound returns the sensitivity of the sum in units of noise.
 func (g *grouping) bound() float64 { return g.joint }
 
-// clipNorm is the norm that a whole clipped gradient cannot exceed.
+// clipNorm returns the norm that a whole clipped gradient cannot exceed.
 func (g *grouping) clipNorm() float64 {
 	sum := 0.0
 	for _, group := range g.groups {

@@ -103,7 +103,7 @@ func (plain) Move(_ int, rate float64, params, grad []float32) {
 	}
 }
 
-// trained is where some steps lead, with the same noise for all.
+// trained returns where some steps lead, with the same noise for all.
 func trained(t *testing.T, cfg sgd.Config, opts ...sgd.Option) []float32 {
 	t.Helper()
 	net := newBlocky(2, 3)

@@ -12,7 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// probe is a product of public numbers whose bits tell kernels apart that add up in another order.
+// probe returns a product of public numbers whose bits tell kernels apart that add up in another
+// order.
 func probe(be device.Backend) string {
 	a, b, c := be.New(7, 301), be.New(301, 19), be.New(7, 19)
 	for _, m := range []device.Matrix{a, b} {
@@ -33,8 +34,8 @@ func probe(be device.Backend) string {
 	return fmt.Sprintf("%x", sha256.Sum256(raw))
 }
 
-// probeNetwork is what the network does with a few made-up records at made-up parameters: the norms
-// of their gradients. The network has its own parameters again afterwards.
+// probeNetwork returns what the network does with a few made-up records at made-up parameters:
+// the norms of their gradients. The network has its own parameters again afterwards.
 func (t *Trainer) probeNetwork(s records.Schema) (string, error) {
 	b, err := madeUp(s)
 	if err != nil {
@@ -142,7 +143,7 @@ func joinResult(k mechanism.Key, mark, sums []byte) ([]byte, error) {
 	return append(append(out, sealed...), sums...), nil
 }
 
-// splitResult is the inverse. Only holders of the key can have written what it returns.
+// splitResult returns the inverse. Only holders of the key can have written what it returns.
 func splitResult(k mechanism.Key, result []byte) (mark, sums []byte, err error) {
 	if len(result) < 4 || uint64(binary.LittleEndian.Uint32(result)) > uint64(len(result)-4) {
 		return nil, nil, mechanism.ErrSealed

@@ -81,7 +81,7 @@ func partedRows(t testing.TB, rows, dim, parts int, answer time.Duration) (*reco
 	return table, parted
 }
 
-// busy is the processor time of this process so far, in seconds.
+// busy returns the processor time of this process so far, in seconds.
 func busy() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -180,7 +180,7 @@ func TestReadAheadReplays(t *testing.T) {
 	}
 }
 
-// without are the numbers of n rows but one.
+// without returns the numbers of n rows but one.
 func without(n, row int) (list []int32) {
 	for i := range n {
 		if i != row {

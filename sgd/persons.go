@@ -62,10 +62,10 @@ func (t *Trainer) gatherPersons(lo, hi int) {
 	t.batch.Keys = e.keys
 }
 
-// rowKey is the key of a person's j-th row: the person's own for the first.
+// rowKey returns the key of a person's j-th row: the person's own for the first.
 func rowKey(key uint64, j int) uint64 { return key + uint64(j)*0x9e3779b97f4a7c15 }
 
-// count is how many examples the micro-batch has.
+// count returns how many examples the micro-batch has.
 func (e *examples) count(rows int) int {
 	if e.persons == nil {
 		return rows
@@ -73,7 +73,7 @@ func (e *examples) count(rows int) int {
 	return len(e.ends)
 }
 
-// span is where the rows of an example are.
+// span returns where the rows of an example are.
 func (e *examples) span(i int) (lo, hi int) {
 	if e.persons == nil {
 		return i, i + 1
@@ -84,7 +84,7 @@ func (e *examples) span(i int) (lo, hi int) {
 	return lo, int(e.ends[i])
 }
 
-// weights are the shares of an example's rows.
+// weights returns the shares of an example's rows.
 func (e *examples) weights(i int) []float32 {
 	if e.persons == nil {
 		return oneRow

@@ -48,8 +48,8 @@ func (p *publicPart) refresh() {
 	}
 }
 
-// added is the noised sum, which scale divides, and the public gradient, which is whole already.
-// Ranges are disjoint.
+// added returns the noised sum, which scale divides, and the public gradient, which is whole
+// already. Ranges are disjoint.
 func (p *publicPart) added(lo int, noisy []float64, scale float64) []float64 {
 	if p == nil {
 		return noisy

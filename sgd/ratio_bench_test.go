@@ -66,7 +66,7 @@ func benchmarkRatio(b *testing.B, batch int) {
 	b.ReportMetric(x/y, "cpu-ratio")
 }
 
-// seconds is how long a step takes, and how much processor time.
+// seconds returns how long a step takes, and how much processor time.
 func seconds(step func()) (wall, processor float64) {
 	used, begin := processorTime(), time.Now()
 	step()
@@ -86,7 +86,7 @@ func quantile(x []float64, q float64) float64 {
 	return x[int(q*float64(len(x)-1)+0.5)]
 }
 
-// privateSteps is one private step a call.
+// privateSteps returns one private step a call.
 func privateSteps(b *testing.B, batch int, data records.Data) (step, stop func()) {
 	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: float64(batch) / benchRows, Steps: 1 << 20,
 		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-4)}
@@ -103,8 +103,8 @@ func privateSteps(b *testing.B, batch int, data records.Data) (step, stop func()
 	}, stop
 }
 
-// plainSteps is the same without clipping and noise: same sampling of rows, same gradients summed,
-// same optimiser on all cores.
+// plainSteps returns the same without clipping and noise: same sampling of rows, same gradients
+// summed, same optimiser on all cores.
 func plainSteps(b *testing.B, batch int, data records.Data) (step func()) {
 	be, net, d := device.CPU(), benchVAE(b), data.(records.Divided)
 	sum := device.NewParams(be, net.Params().Shapes...)

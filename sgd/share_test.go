@@ -14,7 +14,7 @@ import (
 // keeps is a backend that does not lend its cores.
 type keeps struct{ device.FixedSummer }
 
-// fitted are the parameters after a few seeded steps on n rows of a batch of all.
+// fitted returns the parameters after a few seeded steps on n rows of a batch of all.
 func fitted(t *testing.T, be device.Backend, n int) []float32 {
 	t.Helper()
 	flat := make([]float32, n*30)

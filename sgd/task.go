@@ -34,8 +34,8 @@ type task struct {
 // often as its rows need.
 const leastRoom = 1024
 
-// roomOf is the room of tasks of so many pieces: public. A sample whose mean is NominalBatch is
-// larger by eight standard deviations and sixteen rows once in 10^12 steps.
+// roomOf returns the room of tasks of so many pieces: public. A sample whose mean is NominalBatch
+// is larger by eight standard deviations and sixteen rows once in 10^12 steps.
 func (c Config) roomOf(pieces int) int {
 	if c.NominalBatch == 0 {
 		return leastRoom
@@ -44,7 +44,7 @@ func (c Config) roomOf(pieces int) int {
 	return int(math.Ceil(min(most, 1<<30)/float64(pieces))) + 1
 }
 
-// padded is the room that a task with so many rows takes.
+// padded returns the room that a task with so many rows takes.
 func padded(rows, room int) int {
 	room = max(room, 1)
 	for room < rows {

@@ -145,7 +145,7 @@ func (c *pieceCounter) Add(ctx context.Context, _ records.Data) error {
 	return nil
 }
 
-// Sums is the one sum.
+// Sums returns the one sum.
 func (c *pieceCounter) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.sum} }
 
 // setting is what trainer and workers must have in common.
@@ -174,7 +174,7 @@ func (t *Trainer) setting(data records.Data) (s setting, err error) {
 	return s, nil
 }
 
-// newPartial is a sum of one step.
+// newPartial returns a sum of one step.
 func (s setting) newPartial(run string, step int, t *Trainer, data records.Data,
 	c partial.Counter) (*partial.Partial, error) {
 	// No part of the pass is private: the digest above is not in it, since it holds the number of

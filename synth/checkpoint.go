@@ -116,7 +116,7 @@ type keptLine struct {
 	allowed *mechanism.Allowance
 }
 
-// noted are the classes of the noise that was drawn so far.
+// noted returns the classes of the noise that was drawn so far.
 func (l *keptLine) noted() []accountant.NoiseClass {
 	if l.allowed == nil {
 		return l.classes

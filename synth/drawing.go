@@ -141,8 +141,8 @@ func (s *drawing) next(ctx context.Context, n int) (records.Data, error) {
 	return records.Concat(s.Schema, parts...)
 }
 
-// ask is how many records are generated at once for some that are wanted: as many as have been
-// needed so far, and a few.
+// ask returns how many records are generated at once for some that are wanted: as many as have
+// been needed so far, and a few.
 func (s *drawing) ask(want int) int {
 	rate := float64(s.rules.Kept()+1) / float64(s.rules.Tried()+1)
 	return int(min(1.05*float64(want)/rate+16, SampleChunk))
@@ -162,7 +162,7 @@ func (s *drawing) hopeless() bool {
 	return few
 }
 
-// accepted is what became of the records so far.
+// accepted returns what became of the records so far.
 func (s *drawing) accepted() Accepted {
 	a := Accepted{Exact: s.exact, Probability: s.probability}
 	if s.rules != nil {

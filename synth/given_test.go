@@ -54,7 +54,7 @@ func day(text string) time.Time {
 	return m
 }
 
-// lines is a table like the line items of TPC-H, with what such a table promises.
+// lines returns a table like the line items of TPC-H, with what such a table promises.
 func lines(t testing.TB) records.Schema {
 	t.Helper()
 	var modes []string

@@ -24,7 +24,7 @@ type Inner struct {
 	Keep func(*File) (*File, error)
 }
 
-// base is how a plan that embeds a Program hands it out.
+// base returns how a plan that embeds a Program hands it out.
 func (p *Program) base() *Program { return p }
 
 // programOf returns the program of a plan; nil for a plan without one.

@@ -50,7 +50,7 @@ type PassWork interface {
 	Partial(p Pass, be device.Backend) (*partial.Partial, error)
 }
 
-// passes is the work, if it reads records in passes alone.
+// passes returns the work, if it reads records in passes alone.
 func (p *Program) passes() (PassWork, error) {
 	if err := p.made(); err != nil {
 		return nil, err

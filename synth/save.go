@@ -77,7 +77,7 @@ type generatorHeader struct {
 	Guarantee accountant.Guarantee `json:"guarantee"`
 }
 
-// file is the generator as a file.
+// file returns the generator as a file.
 func (g *Generator) file() (*File, error) {
 	if err := g.made(); err != nil {
 		return nil, err

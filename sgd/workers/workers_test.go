@@ -130,7 +130,7 @@ func run(ctx context.Context, ledger *accountant.Ledger, c sgd.Config, data reco
 	return r, nil
 }
 
-// alone is the run in one process.
+// alone returns the run in one process.
 func alone(t testing.TB, c sgd.Config, data records.Data) result {
 	t.Helper()
 	r, err := run(privacytest.Seeded(t, t.Context(), 5), ledgerOf(data), c, data)

@@ -171,7 +171,7 @@ func (c killCase) output() string {
 	return string(text)
 }
 
-// timed is how long an undisturbed child takes.
+// timed returns how long an undisturbed child takes.
 func (s Subject) timed(t *testing.T) time.Duration {
 	c := newCase(t)
 	begin := time.Now()

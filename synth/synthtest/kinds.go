@@ -147,7 +147,7 @@ func checkBooks(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 	}
 }
 
-// fit is a fit that must succeed.
+// fit returns a fit that must succeed.
 func fit(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) *synth.Generator {
 	t.Helper()

@@ -29,7 +29,8 @@ func (s Subject) testReplay(t *testing.T) {
 	}
 }
 
-// everyColumn is a plan for a table of every kind of column, nil where the system takes none.
+// everyColumn returns a plan for a table of every kind of column, nil where the system takes
+// none.
 func (s Subject) everyColumn(t *testing.T, r accountant.Relation) synth.Plan {
 	list := kinds(t)
 	p, err := s.Plan(list[len(list)-1].schema, budgetOf(r), rows)
@@ -198,7 +199,7 @@ func (w *walker) searchList(v reflect.Value, path string) string {
 	return ""
 }
 
-// floats are the numbers of a list, and of what lies behind its length where it has room.
+// floats returns the numbers of a list, and of what lies behind its length where it has room.
 func floats(v reflect.Value) []float32 {
 	if v.Kind() == reflect.Slice && v.Cap() > v.Len() {
 		v = v.Slice(0, v.Cap())

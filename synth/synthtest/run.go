@@ -58,7 +58,7 @@ type kind struct {
 	schema records.Schema
 }
 
-// kinds are all kinds of records, with labels and without.
+// kinds returns all kinds of records, with labels and without.
 func kinds(t testing.TB) []kind {
 	t.Helper()
 	columns := func(more ...records.Column) records.Schema {
@@ -85,7 +85,7 @@ func kinds(t testing.TB) []kind {
 			WithConstraints(records.Determines([]string{"drug", "pain"}))})
 }
 
-// otherColumns are one of each kind that a plain table lacks.
+// otherColumns returns one of each kind that a plain table lacks.
 func otherColumns() []records.Column {
 	from := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	return []records.Column{records.Identifier("id", records.UUID()),
@@ -97,7 +97,7 @@ func otherColumns() []records.Column {
 		records.Label("outcome", "well", "ill")}
 }
 
-// quickest is the first kind of records that the system handles, with its plan and records.
+// quickest returns the first kind of records that the system handles, with its plan and records.
 func (s Subject) quickest(t testing.TB, b accountant.Budget) (synth.Plan, records.Data) {
 	t.Helper()
 	var refused error

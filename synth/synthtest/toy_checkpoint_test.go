@@ -43,7 +43,7 @@ func toyData(t *testing.T) records.Data {
 	return d
 }
 
-// counted are the uses of each line that a checkpoint counts as taken.
+// counted returns the uses of each line that a checkpoint counts as taken.
 func counted(t *testing.T, path string) []int {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -79,7 +79,7 @@ func TestACheckpointPromisesToOneUnit(t *testing.T) {
 	}
 }
 
-// toyWith is the toy with a stage of its own choice and the same Config.
+// toyWith returns the toy with a stage of its own choice and the same Config.
 func toyWith(t *testing.T, w synth.Work, event accountant.Event, count int) *synth.Program {
 	t.Helper()
 	once := accountant.Gaussian{NoiseMultiplier: 60}

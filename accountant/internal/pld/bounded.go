@@ -30,7 +30,7 @@ func (p *Slope) plan(float64) []float64 {
 	return nodes
 }
 
-// between is P of the density over (s, t).
+// between returns P of the density over (s, t).
 func (p *Slope) between(s, t float64) float64 {
 	return 2 * p.c * math.Exp(s/2) * math.Expm1((t-s)/2)
 }

@@ -122,8 +122,8 @@ func (p *Discrete) spacing() (first, step float64, ok bool) {
 // onGrid is the distance from a grid point, in steps, up to which a loss counts as on it.
 const onGrid = 1e-9
 
-// lattice is the common spacing of the losses of all pairs, and a little less than the first loss
-// of each, so that every loss lies at or just above its grid point and keeps to it in both
+// lattice returns the common spacing of the losses of all pairs, and a little less than the first
+// loss of each, so that every loss lies at or just above its grid point and keeps to it in both
 // distributions of the grid; nil when they have none.
 func lattice(pairs []Pair) (step float64, offsets []float64) {
 	steps := make([]float64, len(pairs))

@@ -31,7 +31,7 @@ func (p *Glued) plan(tail float64) []float64 {
 	return append(out, pos...)
 }
 
-// atZero is the mass (of P and of Q) at loss zero: 1 − P(L>0) − Q(L>0) = (1−q)·erf(μ/√8).
+// atZero returns the mass (of P and of Q) at loss zero: 1 − P(L>0) − Q(L>0) = (1−q)·erf(μ/√8).
 func (p *Glued) atZero() float64 { return (1 - p.q) * math.Erf(p.mu/math.Sqrt(8)) }
 
 func (p *Glued) cut(nodes []float64, c *cells) {

@@ -129,7 +129,7 @@ func (g *gridder) lifts(over float64) []float64 {
 	return lift
 }
 
-// peak is the cell of the largest density.
+// peak returns the cell of the largest density.
 func (g *gridder) peak() int {
 	at, most := 0, 0.0
 	for i, e := range g.c.e {
@@ -141,8 +141,8 @@ func (g *gridder) peak() int {
 	return at
 }
 
-// share is the part of a deficit that an excess can balance, at most limit; a hair less, so that
-// rounding cannot overdraw.
+// share returns the part of a deficit that an excess can balance, at most limit; a hair less, so
+// that rounding cannot overdraw.
 func share(excess, deficit, limit float64) float64 {
 	if deficit*limit <= excess*(1-4*ulp) {
 		return limit

@@ -73,7 +73,7 @@ func (g *layout) limits(s *sketch, t *sketchTerm, v *view) {
 	}
 }
 
-// logMoment is log E[e^{θL}] of one use.
+// logMoment returns log E[e^{θL}] of one use.
 func (t *sketchTerm) logMoment(theta float64) float64 {
 	top := math.Inf(-1)
 	for j, l := range t.loss {
@@ -86,9 +86,9 @@ func (t *sketchTerm) logMoment(theta float64) float64 {
 	return top + math.Log(sum)
 }
 
-// offset is where a term's nodes should lie between the multiples of h, so that the losses that
-// weigh most under the tilt are near a node. It matters where a use's losses vary by less than h:
-// near a node they are moved by little in both distributions.
+// offset returns where a term's nodes should lie between the multiples of h, so that the losses
+// that weigh most under the tilt are near a node. It matters where a use's losses vary by less
+// than h: near a node they are moved by little in both distributions.
 func (t *sketchTerm) offset(p Pair, theta, h float64) (offset float64, anchored bool) {
 	if a, ok := anchorOf(p, theta); ok {
 		a -= onGrid*h + 64*ulp*math.Abs(a)
@@ -108,7 +108,7 @@ func (t *sketchTerm) offset(p Pair, theta, h float64) (offset float64, anchored 
 // offsets is how many places of a node between multiples of h are tried.
 const offsets = 8
 
-// stray is the variance that chords add where a node lies at the loss at.
+// stray returns the variance that chords add where a node lies at the loss at.
 func (t *sketchTerm) stray(at, theta, scale, h float64) float64 {
 	sum := 0.0
 	for j, l := range t.loss {

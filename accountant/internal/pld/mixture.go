@@ -32,8 +32,8 @@ func NewMixture(std float64, sensitivities, probabilities []float64) *Mixture {
 	return p
 }
 
-// Constant says that no sensitivity with a positive probability is positive: the two sides are the
-// same.
+// Constant reports whether no sensitivity with a positive probability is positive: the two sides
+// are the same.
 func (p *Mixture) Constant() bool { return len(p.shift) == 0 }
 
 // lossAt is log(w₀ + Σ wᵢ e^{cᵢx − cᵢ²/2}) and its derivative.

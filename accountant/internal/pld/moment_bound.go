@@ -47,7 +47,7 @@ func (q *question) byMoments(w *workspace, theta float64) Answer {
 // tiltFactors times the tilt that centres the sum on the answer are tried.
 var tiltFactors = [...]float64{0.03, 0.1, 0.3, 0.5, 0.7, 0.85, 1, 1.2, 1.5, 2.2, 4}
 
-// logMomentAbove is log Σ massⱼ e^{θlⱼ}, rounded up.
+// logMomentAbove returns log Σ massⱼ e^{θlⱼ}, rounded up.
 func logMomentAbove(loss, mass []float64, theta float64) float64 {
 	top, size := math.Inf(-1), 0.0
 	for j, m := range mass {

@@ -86,12 +86,12 @@ func (p Opposite) cut(nodes []float64, c *cells) {
 	}
 }
 
-// form is e^l·Q − P for masses of the three normal components.
+// form returns e^l·Q − P for masses of the three normal components.
 func (p Opposite) form(l, zero, plus, minus float64) float64 {
 	return (1-p.Q)*math.Expm1(l)*zero + p.Q*(math.Exp(l)*minus-plus)
 }
 
-// size is the sum of the absolute values of form's terms.
+// size returns the sum of the absolute values of form's terms.
 func (p Opposite) size(l, zero, plus, minus float64) float64 {
 	return (1-p.Q)*math.Abs(math.Expm1(l))*zero + p.Q*(math.Exp(l)*minus+plus)
 }

@@ -8,7 +8,7 @@ type Single struct {
 	node  [1]float64
 }
 
-// NewSingle is one use of the mechanism with the given pairs.
+// NewSingle returns one use of the mechanism with the given pairs.
 func NewSingle(p *Pairs) *Single {
 	o := &Single{pairs: []Pair{p.Remove}, loose: p.Loose}
 	if p.Add != nil {

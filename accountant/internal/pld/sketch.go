@@ -51,7 +51,7 @@ func newSketch(n []int, p []Pair, tail float64) sketch {
 	return s
 }
 
-// cumulants is K(θ) = Σ nᵢ log E[e^{θLᵢ}] and its first two derivatives.
+// cumulants returns K(θ) = Σ nᵢ log E[e^{θLᵢ}] and its first two derivatives.
 func (s *sketch) cumulants(theta float64) (k, k1, k2 float64) {
 	for i := range s.terms {
 		t := &s.terms[i]
@@ -106,7 +106,7 @@ func (s *sketch) renyi(theta, delta float64) float64 {
 	return max(0, best)
 }
 
-// normalHockey is E[e^{−θY}(1−e^{−Y})₊] for Y normal with mean 0 and deviation sd.
+// normalHockey returns E[e^{−θY}(1−e^{−Y})₊] for Y normal with mean 0 and deviation sd.
 func normalHockey(theta, sd float64) float64 {
 	a, b := theta*sd/math.Sqrt2, (theta+1)*sd/math.Sqrt2
 	if sd < 1e-3*(1+a) { // the difference of the two cancels: use the derivative
@@ -116,7 +116,7 @@ func normalHockey(theta, sd float64) float64 {
 	return max(0.5*(erfcx(a)-erfcx(b)), 1e-300)
 }
 
-// tiltFor is the θ ≥ 0 whose saddle approximation gives the wanted δ.
+// tiltFor returns the θ ≥ 0 whose saddle approximation gives the wanted δ.
 func (s *sketch) tiltFor(logDelta float64) float64 {
 	top := s.top()
 	return solveTilt(func(theta float64) (float64, bool) {
@@ -125,7 +125,7 @@ func (s *sketch) tiltFor(logDelta float64) float64 {
 	})
 }
 
-// tiltAt is the θ ≥ 0 with K′(θ) = ε.
+// tiltAt returns the θ ≥ 0 with K′(θ) = ε.
 func (s *sketch) tiltAt(eps float64) float64 {
 	top := s.top()
 	return solveTilt(func(theta float64) (float64, bool) {
@@ -149,8 +149,8 @@ func (s *sketch) top() sumTop {
 	return sumTop{sum, sum - mean}
 }
 
-// near says that a tilted mean has come so near the top, for so large a tilt, that more changes
-// nothing.
+// near reports whether a tilted mean has come so near the top, for so large a tilt, that more
+// changes nothing.
 func (t sumTop) near(theta, mean float64) bool {
 	return theta*(t.most-mean) < 0.05 && theta*t.above > 5
 }
@@ -188,9 +188,9 @@ func solveTilt(f func(theta float64) (v float64, enough bool)) float64 {
 	return lo
 }
 
-// reach is how far above (sign +1) or below (−1) zero the tilted sum must be followed until
-// exp(logTail) of it is left, by Chernoff's bound on the sketch, and the change of tilt that proves
-// it.
+// reach returns how far above (sign +1) or below (−1) zero the tilted sum must be followed until
+// exp(logTail) of it is left, by Chernoff's bound on the sketch, and the change of tilt that
+// proves it.
 func (s *sketch) reach(theta, sd, logTail, sign float64) (at, lambda float64) {
 	k0, k1, _ := s.cumulants(theta)
 	best := math.Inf(1)

@@ -41,7 +41,7 @@ type Answer struct {
 	Limited      bool // by memory
 }
 
-// quickly is a bound that costs no transform.
+// quickly returns a bound that costs no transform.
 func (q *question) quickly(w *workspace) Answer {
 	tail := q.tailMass()
 	if q.total > maxUses || !planFits(q.pairs, tail) {
@@ -166,8 +166,9 @@ func (q *question) take(r *refining, a Answer, limited bool) bool {
 	return math.Abs(a.Upper-expected) <= 0.02*a.Upper
 }
 
-// tailMass is what one step may lose to infinite loss: together less than a hundred-thousandth of
-// δ. A longer tail would be tilted up and need a wider window without changing the answer.
+// tailMass returns what one step may lose to infinite loss: together less than a
+// hundred-thousandth of δ. A longer tail would be tilted up and need a wider window without
+// changing the answer.
 func (q *question) tailMass() float64 {
 	d := q.delta
 	if q.byEps && d == 0 {
@@ -335,7 +336,7 @@ func (q *question) cut(w *workspace, s *sketch, v *view, i int, offset float64, 
 	return w.g.discretise(q.pairs[i], v.h, offset, at, e.never, q.lower)
 }
 
-// slip is what the rounding of nodes may move the sum of all uses of term i by.
+// slip returns what the rounding of nodes may move the sum of all uses of term i by.
 func (q *question) slip(i int, l gridded, h float64) float64 {
 	far := max(math.Abs(float64(l.at[0])), math.Abs(float64(l.at[len(l.at)-1]))) * h
 	return float64(q.n[i]) * 8 * ulp * (math.Abs(l.offset) + far)

@@ -36,15 +36,15 @@ func TestBoundedRangeBruteForce(t *testing.T) {
 	}
 }
 
-// twoLosses is the divergence of losses t and t−ε.
+// twoLosses returns the divergence of losses t and t−ε.
 func twoLosses(t, eps, order float64) float64 {
 	up, down := math.Exp(t), math.Exp(t-eps)
 	w := (1 - down) / (up - down)
 	return math.Log(w*math.Pow(up, order)+(1-w)*math.Pow(down, order)) / (order - 1)
 }
 
-// fewLosses is the divergence of a random distribution of five losses in [t−ε, t] with E_Q[e^L] =
-// 1.
+// fewLosses returns the divergence of a random distribution of five losses in [t−ε, t] with
+// E_Q[e^L] = 1.
 func fewLosses(rng *rand.Rand, eps, order float64) float64 {
 	t := eps * rng.Float64()
 	ratio, weight := []float64{math.Exp(t), math.Exp(t - eps)}, []float64{0, 0}

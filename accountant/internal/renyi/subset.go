@@ -34,7 +34,7 @@ func WithoutReplacement(q, noiseMultiplier, order float64) float64 {
 	return min(plain, FromMomentMinusOne(sum.Value(), order, 1e-11))
 }
 
-// logCentralMoment is log E_Q[(dP/dQ − 1)^l] for N(μ,1) against N(0,1) and even l, where the
+// logCentralMoment returns log E_Q[(dP/dQ − 1)^l] for N(μ,1) against N(0,1) and even l, where the
 // integrand is never negative.
 func logCentralMoment(mu, l float64) float64 {
 	step := min(0.1, 0.5/mu)

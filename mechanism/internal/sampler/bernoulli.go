@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// Bernoulli is true with probability p exactly.
+// Bernoulli returns true with probability p exactly.
 func Bernoulli(p float64, src entropy.Bits) bool {
 	if p >= 1 {
 		return true
@@ -15,7 +15,7 @@ func Bernoulli(p float64, src entropy.Bits) bool {
 	return bernoulliWord(FirstWord(p), p, src.Uint64(), src)
 }
 
-// binaryWord is the i-th 64-bit word of the binary expansion of p < 1.
+// binaryWord returns the i-th 64-bit word of the binary expansion of p < 1.
 func binaryWord(p float64, i int) uint64 {
 	x := ratio(p)
 	n := new(big.Int).Lsh(x.Num(), uint(64*(i+1)))

@@ -25,7 +25,7 @@ func ChooseExponential(utilities []int64, epsilon float64, bits entropy.Bits) in
 	}
 }
 
-// half is ε·n/2.
+// half returns ε·n/2.
 func half(epsilon float64, n uint64) *big.Rat {
 	x := new(big.Rat).SetInt(new(big.Int).SetUint64(n))
 	return x.Mul(x, ratio(epsilon)).Quo(x, big.NewRat(2, 1))

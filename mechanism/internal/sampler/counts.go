@@ -19,7 +19,7 @@ func NegativeBinomial(eta, again float64, limit int, bits entropy.Bits) int {
 	}
 }
 
-// weightedBelow is true with probability (i+η)/(i+1).
+// weightedBelow returns true with probability (i+η)/(i+1).
 func weightedBelow(i int, eta float64, bits entropy.Bits) bool {
 	sure := i
 	if eta < 0 {

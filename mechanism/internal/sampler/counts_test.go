@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// negativeBinomial are the probabilities of 1, 2, … up to limit.
+// negativeBinomial returns the probabilities of 1, 2, … up to limit.
 func negativeBinomial(eta, gamma float64, limit int) []float64 {
 	p, total := make([]float64, limit+1), 0.0
 	for k, w := 1, 1.0; k <= limit; k++ {
@@ -28,8 +28,8 @@ func poisson(mean float64, most int) []float64 {
 	return p
 }
 
-// farthest is the largest deviation of any number's frequency, of those expected 20 times or more,
-// in standard deviations.
+// farthest returns the largest deviation of any number's frequency, of those expected 20 times or
+// more, in standard deviations.
 func farthest(draw func() int, p []float64, n int) float64 {
 	counts := map[int]float64{}
 	for range n {

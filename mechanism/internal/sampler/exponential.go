@@ -40,13 +40,13 @@ func oddRun(first *lazy, bits entropy.Bits) bool {
 	}
 }
 
-// float is the number to within 2^-52 of itself or 2^-63, whichever is larger.
+// float returns the number to within 2^-52 of itself or 2^-63, whichever is larger.
 func (e *exponential) float() float64 {
 	return float64(e.whole) + float64(e.part.head)*0x1p-64
 }
 
-// floorAffine is ⌊slope·e + offset⌋ for positive slope and offset, exactly. The
-// floats are within 2^-51 of the real ones, which exact returns.
+// floorAffine returns ⌊slope·e + offset⌋ for positive slope and offset, exactly. The floats are
+// within 2^-51 of the real ones, which exact returns.
 func (e *exponential) floorAffine(slope, offset float64, exact func() (slope, offset *big.Rat),
 	bits entropy.Bits) int64 {
 	z := slope*e.float() + offset
@@ -64,8 +64,8 @@ func (e *exponential) floorAffineExact(slope, offset *big.Rat, bits entropy.Bits
 	return floorAffine(slope, shift, digitsOf(&e.part, bits))
 }
 
-// bernoulliExp is true with probability exp(−x), 0 ≤ x, where near is x to
-// within a relative error of 2^-46 and exact returns x itself.
+// bernoulliExp returns true with probability exp(−x), 0 ≤ x, where near is x to within a relative
+// error of 2^-46 and exact returns x itself.
 func bernoulliExp(near float64, exact func() *big.Rat, bits entropy.Bits) bool {
 	head := bits.Uint64()
 	if near > 40 {

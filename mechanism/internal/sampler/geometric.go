@@ -20,7 +20,7 @@ type geometric struct {
 
 func newGeometric(q float64) geometric { return geometric{q: q, rate: -math.Log1p(-q)} }
 
-// next is the next gap, or limit if it is limit or more.
+// next returns the next gap, or limit if it is limit or more.
 func (g geometric) next(limit int, src entropy.Bits) int {
 	word := src.Uint64()
 	// The unknown bits of u move ln u by at most 1/word, the functions by a few
@@ -68,7 +68,7 @@ func (g geometric) survives(k int, u *digits) bool {
 	})
 }
 
-// power is x^k rounded one way, for 0 < x < 1.
+// power returns x^k rounded one way, for 0 < x < 1.
 func power(x *big.Rat, k int, precision uint, mode big.RoundingMode) *big.Float {
 	square := new(big.Float).SetPrec(precision).SetMode(mode).SetRat(x)
 	result := new(big.Float).SetPrec(precision).SetMode(mode).SetInt64(1)

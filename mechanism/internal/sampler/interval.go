@@ -6,7 +6,7 @@ import (
 
 // This file is the interval arithmetic that decides what machine arithmetic leaves open.
 
-// floorAffine is ⌊slope·x + offset⌋ for a non-negative slope.
+// floorAffine returns ⌊slope·x + offset⌋ for a non-negative slope.
 func floorAffine(slope, offset *big.Rat, x *digits) int64 {
 	for {
 		lo, hi := x.bounds()

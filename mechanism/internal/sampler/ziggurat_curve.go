@@ -17,7 +17,7 @@ func newAbscissa(layer, position uint64, src entropy.Bits) *abscissa {
 	return &abscissa{layer: layer, x: newDigits(position, positionBits, src)}
 }
 
-// width is the layer's width: the common area ÷ the layer's height.
+// width returns the layer's width: the common area ÷ the layer's height.
 func (p *abscissa) width() *big.Rat {
 	return new(big.Rat).Quo(layerArea(), fixed62(layerHeight[p.layer]))
 }
