@@ -49,7 +49,7 @@ func checkDelta(path string, delta float64) error {
 	return nil
 }
 
-// checkTarget is checkDelta for targets that may be pure.
+// checkTarget is like checkDelta, but accepts 0, which stands for pure differential privacy.
 func checkTarget(path string, delta float64) error {
 	if delta == 0 {
 		return nil
@@ -60,8 +60,9 @@ func checkTarget(path string, delta float64) error {
 	return nil
 }
 
-// Bound brackets a privacy parameter. Upper is sound and is published; Lower is a proven lower
-// bound of the cost of the event's worst case as modelled; Estimate lies between them.
+// Bound brackets a privacy parameter. Upper is sound and is the published value; Lower is a
+// proven lower bound of the cost of the event's worst case as modelled; Estimate lies between
+// them.
 type Bound struct {
 	Lower    float64 `json:"lower"`
 	Estimate float64 `json:"estimate"`

@@ -69,7 +69,8 @@ type search struct {
 	err    error
 }
 
-// upper returns the sound ε, as log(ε/target): feasible when not positive.
+// upper returns log(ε/target) for the sound ε at y. The parameter is feasible if it is not
+// positive.
 func (s *search) upper(y float64) float64 {
 	alts, err := reduce(s.event(y), s.target.Relation)
 	if err != nil {

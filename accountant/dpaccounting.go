@@ -126,7 +126,7 @@ func dpCall(name string, args ...string) string {
 	return b.String()
 }
 
-// pyFloat writes every bit.
+// pyFloat writes a number so that Python reads the same float64.
 func pyFloat(v float64) string {
 	if math.IsInf(v, 1) {
 		return "float('inf')"

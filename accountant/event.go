@@ -89,8 +89,8 @@ type PoissonSampled struct {
 }
 
 // SampledWithoutReplacement runs Event on a fresh uniformly random subset of Sample of the
-// Population records (not on shuffled epochs). Only under ReplaceOne, where the population's size
-// is public.
+// Population records (not on shuffled epochs). It is supported only under ReplaceOne, where the
+// population's size is public.
 type SampledWithoutReplacement struct {
 	Population int   `json:"population"`
 	Sample     int   `json:"sample"`

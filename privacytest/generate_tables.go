@@ -6,9 +6,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// frame builds a data set of tables. Coordinates are scaled to the raw cells
-// they stand for, and what is not in [0, 1] becomes a cell that no schema holds:
-// the number as it is, or a level that does not exist.
+// frame builds a mixed table. Coordinates are scaled to the raw cells that they stand for. A
+// coordinate outside [0, 1] becomes a cell outside the schema: the number as it is, or a level
+// that does not exist.
 func (g *generator) frame(rows []row) (records.Data, error) {
 	b, err := records.NewFrameBuilder(g.schema)
 	if err != nil {
@@ -24,7 +24,7 @@ func (g *generator) frame(rows []row) (records.Data, error) {
 		}
 		for _, block := range blocks {
 			if block.Part != 0 {
-				continue // it follows from the moment
+				continue // the cell was made at part 0
 			}
 			cells[block.Column] = cell(columns[block.Column], block, r.values[block.Offset:][:block.Width])
 		}

@@ -43,8 +43,8 @@ func erfcx(x float64) float64 {
 	return (1 - t*(1-3*t*(1-5*t*(1-7*t*(1-9*t))))) / (x * math.Sqrt(math.Pi))
 }
 
-// bisect finds the crossing of a decreasing f: the smallest tested x in (lo, hi] with f(x) ≤ 0; hi
-// must satisfy it.
+// bisect returns the crossing of a decreasing f: the smallest tested x in (lo, hi] with f(x) ≤ 0.
+// f(hi) must be at most 0.
 func bisect(lo, hi float64, f func(float64) float64) float64 {
 	for i := 0; i < 200; i++ {
 		mid := lo + (hi-lo)/2
@@ -60,7 +60,7 @@ func bisect(lo, hi float64, f func(float64) float64) float64 {
 	return hi
 }
 
-// Gauss is N(μ,1) against N(0,1): L = μx − μ²/2.
+// Gauss is the pair N(μ,1) against N(0,1), with loss L = μx − μ²/2.
 type Gauss struct{ Mu float64 }
 
 // beyond returns a plan that marks losses as too large for floating point.
@@ -154,7 +154,7 @@ func (p Gauss) cut(nodes []float64, c *cells) {
 func normalQuantileUpper(p float64) float64 {
 	p = min(max(p, 1e-300), 0.5)
 	x := math.Sqrt(-2 * math.Log(2*p))
-	for range 8 { // Newton on the logarithm, which is nearly quadratic in x
+	for range 8 { // Newton's method on the logarithm, which is nearly quadratic in x
 		t := math.Erfc(x/math.Sqrt2) / 2
 		density := math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)
 		x += (math.Log(t) - math.Log(p)) * t / density

@@ -17,7 +17,7 @@ import (
 // dominates.
 type Opposite struct{ Q, Mu float64 }
 
-// lossAt is odd and increasing in x.
+// lossAt returns the loss at x, which is odd and increasing in x.
 func (p Opposite) lossAt(x float64) float64 {
 	return logMixture(p.Q, p.Mu*x-p.Mu*p.Mu/2) - logMixture(p.Q, -p.Mu*x-p.Mu*p.Mu/2)
 }
