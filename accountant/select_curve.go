@@ -44,7 +44,7 @@ func (a selectAtom) alternatives() [][]term {
 	return [][]term{a.within}
 }
 
-// run returns an upper bound of δ(eps) of one run.
+// run returns an upper bound of δ(eps) for one run.
 func (a selectAtom) run(eps float64) float64 {
 	worst := 0.0
 	for _, terms := range a.alternatives() {
@@ -60,8 +60,8 @@ func (a selectAtom) run(eps float64) float64 {
 // mostShift is the largest s that the search for (1) tries.
 const mostShift = 300
 
-// shift returns (1+η)s for an s that is at most two per cent, or 1e-4, above the smallest that
-// fits; +Inf for none.
+// shift returns (1+η)s for an s that satisfies (1) and is at most two per cent, or 1e-4, above
+// the smallest such s. It returns +Inf if there is none.
 func (a selectAtom) shift() float64 {
 	// The distance of s from satisfying (1), which holds at 0 and below. Both sides of (1) are rounded
 	// outward.

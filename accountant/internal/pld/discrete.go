@@ -88,7 +88,7 @@ func (p *Discrete) Renyi(order float64) float64 {
 		size = max(size, math.Abs(order*l), math.Abs(m))
 	}
 	v := max(fwd.Value(), back.Value())
-	return max(0, v+16*ulp*(1+size)*float64(1)) / (order - 1) * (1 + 4*ulp)
+	return max(0, v+16*ulp*(1+size)) / (order - 1) * (1 + 4*ulp)
 }
 
 // spacing returns the first loss and the step of losses that are a whole number of steps apart; ok

@@ -8,7 +8,7 @@ import "math"
 type gridded struct {
 	offset  float64
 	at      []int64   // increasing
-	up, low []float64 // masses of P
+	up, low []float64 // the masses of P in each version
 	inf     float64   // mass of P at infinite loss in up
 }
 
