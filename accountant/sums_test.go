@@ -55,8 +55,8 @@ func TestDeltaOfMixedSums(t *testing.T) {
 	}
 }
 
-// TestDirectionsWithoutAWindow: if the sum of one direction hardly reaches ε, or not at all, the
-// answer is that of the other direction.
+// TestDirectionsWithoutAWindow: if the losses of one direction hardly add up to ε, or not at all,
+// the other direction gives the answer.
 func TestDirectionsWithoutAWindow(t *testing.T) {
 	for _, c := range []struct {
 		e   Event
