@@ -30,8 +30,8 @@ func HistogramSensitivity(r accountant.Relation) float64 {
 // a subnormal number errs by more than 2^-20 of it. A row whose norm is not finite gets
 // 0.
 //
-// The factor is itself a float32 number, rounded down, because a factor that a
-// caller rounds to a subnormal weight could grow by half of itself.
+// The factor is itself a float32 number, rounded down, because a caller that rounds a factor to a
+// subnormal float32 could increase it by half.
 func ClipFactor(squaredNorm, clip float64) float64 {
 	if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) || !(clip > 0) {
 		return 0
