@@ -17,9 +17,10 @@ import (
 // small gradients do not get the noise of layers with large ones. All groups of a step are
 // released together as one event with the configuration's noise multiplier, whatever their number.
 //
-// Groups are not disjoint records: one record is in all of them. With clip norms c_j and noise s_j
-// the joint release has multiplier z = (Σ (c_j/s_j)²)^(−1/2), which Split keeps to whatever the
-// groups are; k releases of noise σ·c_j each would cost as much as one of σ/√k.
+// Groups are not disjoint records: one record is in all of them. With clip norms c_j and noise
+// s_j the joint release has multiplier z = (Σ (c_j/s_j)²)^(−1/2), and Split chooses the s_j so
+// that z is the configured multiplier. k releases of noise σ·c_j each would cost as much as one
+// of σ/√k.
 //
 // The network's gradients must be models.BlockGradients.
 type Groups struct {
