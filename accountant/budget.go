@@ -22,7 +22,9 @@ type Budget struct {
 	Relation Relation `json:"relation"`
 }
 
-// Validate reports every mistake at once, as *param.Error joined by errors.Join.
+// Validate reports every mistake at once.
+//
+// Errors: *param.Error values, joined.
 func (b Budget) Validate() error {
 	var errs []error
 	if !(b.Epsilon > 0) || math.IsInf(b.Epsilon, 0) {

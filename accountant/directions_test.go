@@ -36,7 +36,8 @@ func TestMovingBothWays(t *testing.T) {
 		}
 		each := Repeated{Disjoint{Parts: []Event{still, still}, Moving: moving}, n}
 		if v := upper(t, each, 1e-5, ReplaceOne); v < most {
-			t.Errorf("%v, moving at each use: %g, the more expensive order costs at least %g", moving, v, most)
+			t.Errorf("%v, moving at each use: %g, the more expensive order costs at least "+
+				"%g", moving, v, most)
 		}
 	}
 }

@@ -40,7 +40,9 @@ func ValidateName(name string) error {
 	return nil
 }
 
-// Validate reports every mistake at once, as *param.Error joined by errors.Join.
+// Validate reports every mistake at once.
+//
+// Errors: *param.Error values, joined.
 func (t Terms) Validate() error {
 	errs := []error{ValidateName(t.Name), t.Budget.Validate()}
 	if len(t.Unit) > maxName || !utf8.ValidString(t.Unit) {

@@ -53,7 +53,8 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
 	if !(spec.Sensitivity > 0) || math.IsInf(spec.Sensitivity, 0) || !(spec.NoiseMultiplier > 0) {
-		return g.a.refuse("a gradient of sensitivity %v and noise multiplier %v: both must be positive and finite",
+		return g.a.refuse("a gradient of sensitivity %v and noise multiplier %v: both must be "+
+			"positive and finite",
 			spec.Sensitivity, spec.NoiseMultiplier)
 	}
 	if err := spec.check(); err != nil {
@@ -91,7 +92,8 @@ func (s Gradient) check() error {
 	if s.Whole != nil {
 		if s.Sum != nil || s.Units != nil || s.Carry != nil || s.Unit != 0 ||
 			!isPowerOfTwo(s.Whole.Grid()) {
-			return errors.New("Gradient.Whole: its grid must be a power of two, and no other sum may be set")
+			return errors.New("Gradient.Whole: its grid must be a power of two, and no other sum may " +
+				"be set")
 		}
 		return nil
 	}

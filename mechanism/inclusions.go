@@ -199,7 +199,8 @@ func (x *Inclusions) Secret() ([]byte, error) {
 }
 
 // errInclusions contains no number from the bytes that were read, since these may be private.
-var errInclusions = errors.New("mechanism.ReadInclusions.secret: want bytes that Inclusions.Secret returned")
+var errInclusions = errors.New("mechanism.ReadInclusions.secret: want bytes that " +
+	"Inclusions.Secret returned")
 
 // ReadInclusions is the inverse of [Inclusions.Secret]. The result draws samples, but has no
 // grants to assign them to.

@@ -27,7 +27,8 @@ func (g *Grant) Laplace(effect float64, parts ...Part) error {
 		}
 	}
 	if !(effect > 0) || effect > g.a.terms.pure()*allowed {
-		return g.a.refuse("effect %v: must be positive and at most the event's %v", effect, g.a.terms.pure())
+		return g.a.refuse("effect %v: must be positive and at most the event's "+
+			"%v", effect, g.a.terms.pure())
 	}
 	if err := g.chargeOnce(); err != nil {
 		return err

@@ -32,7 +32,8 @@ func (g *Grant) Trials(choices, limit int) ([]int, error) {
 		return nil, g.a.refuse("the event is not a selection among runs")
 	}
 	if choices < 1 || limit < 0 {
-		return nil, g.a.refuse("%d choices and a limit of %d: want at least one choice and no negative limit", choices, limit)
+		return nil, g.a.refuse("%d choices and a limit of %d: want at least one choice and no "+
+			"negative limit", choices, limit)
 	}
 	number, err := g.a.trialNumber(e, limit)
 	if err != nil {
@@ -57,12 +58,14 @@ func (a *Allowance) trialNumber(e accountant.RepeatAndSelect,
 	limit int) (func(entropy.Bits) int, error) {
 	if e.Poisson {
 		if limit > 0 || e.Mean != math.Trunc(e.Mean) || e.Mean > maxTrials/4 {
-			return nil, a.refuse("a Poisson number of mean %v with a limit of %d: want a whole mean of at most 2^18, no limit", e.Mean, limit)
+			return nil, a.refuse("a Poisson number of mean %v with a limit of %d: want a whole mean "+
+				"of at most 2^18, no limit", e.Mean, limit)
 		}
 		return func(bits entropy.Bits) int { return sampler.Poisson(int(e.Mean), bits) }, nil
 	}
 	if e.Shape > 1 || (1+e.Shape)-1 != e.Shape {
-		return nil, a.refuse("a shape of %v: want a number in (-1, 1] whose sum with 1 is exact in floating point", e.Shape)
+		return nil, a.refuse("a shape of %v: want a number in (-1, 1] whose sum with 1 is exact in "+
+			"floating point", e.Shape)
 	}
 	if e.Gamma() < LeastGamma {
 		return nil, a.refuse("a mean of %v at shape %v: γ = %.3g, want at least %g", e.Mean, e.Shape,

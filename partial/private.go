@@ -21,8 +21,8 @@ func (*Partial) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted)
 // LogValue returns "[private]".
 func (*Partial) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalText returns ErrPrivate; package encoding/json calls it.
+// MarshalText makes package encoding/json fail. Errors: ErrPrivate, always.
 func (*Partial) MarshalText() ([]byte, error) { return nil, ErrPrivate }
 
-// MarshalBinary returns ErrPrivate; package encoding/gob calls it.
+// MarshalBinary makes package encoding/gob fail. Errors: ErrPrivate, always.
 func (*Partial) MarshalBinary() ([]byte, error) { return nil, ErrPrivate }

@@ -32,7 +32,7 @@ type Canary[M any] struct {
 	Score          func(released M) float64 // is higher if the canary seems to have been present
 	Epsilon, Delta float64
 	FalseAlarm     float64 // in (0, 1)
-	Trainings      int     // number of trainings with the canary, and without it, on average; 1000 if zero
+	Trainings      int     // mean number of trainings with the canary, and without it; 0 means 1000
 
 	// Event is what the training costs, under Relation. It only sharpens the curve drawn next to
 	// the results; if it is nil, the curve of (Epsilon, Delta) is drawn.
@@ -66,7 +66,8 @@ func (c Canary[M]) Audit(tb testing.TB) CanaryAudit {
 func (c Canary[M]) Check(tb testing.TB) {
 	tb.Helper()
 	if a := c.audit(tb, (Claim[bool]).contradiction); a.P <= c.FalseAlarm {
-		tb.Errorf("claimed (ε=%g, δ=%g), but if that is true, this result has probability %.2g: %v", c.Epsilon,
+		tb.Errorf("claimed (ε=%g, δ=%g), but if that is true, this result has probability %.2g: "+
+			"%v", c.Epsilon,
 			c.Delta, a.P, a)
 	}
 }

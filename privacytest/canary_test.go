@@ -455,7 +455,8 @@ func TestOneRunAuditOfWholeFits(t *testing.T) {
 		plant  func(planted []bool) records.Data
 		scores func(released []float64) []float64
 	}{
-		// Each record has a different class and moves that class's bias; the biases are the last parameters.
+		// Each record has a different class and moves that class's bias. The biases are the last
+		// parameters.
 		{"classifier", system{data: filled(t, one), plan: classifier(one)},
 			func(planted []bool) records.Data { return distinct(t, one, planted) },
 			func(released []float64) []float64 { return released[len(released)-canaries:] }},

@@ -71,7 +71,8 @@ const lowestBitsMean = "A floating-point sum of a value and its noise is rounded
 func (c Claim[D]) Check(tb testing.TB) {
 	tb.Helper()
 	if e := c.contradiction(tb); e.P <= c.FalseAlarm {
-		tb.Errorf("claimed (ε=%g, δ=%g), but if that is true, this result has probability %.2g: %v", c.Epsilon,
+		tb.Errorf("claimed (ε=%g, δ=%g), but if that is true, this result has probability %.2g: "+
+			"%v", c.Epsilon,
 			c.Delta, e.P, e)
 	}
 }

@@ -24,7 +24,8 @@ type GoodnessOfFit struct {
 func (g GoodnessOfFit) Check(tb testing.TB) {
 	tb.Helper()
 	if d, limit := g.distance(tb); d > limit {
-		tb.Errorf("the draws' distribution function is %.4g from the stated one; a distance above %.4g has probability %g",
+		tb.Errorf("the draws' distribution function is %.4g from the stated one; a distance above "+
+			"%.4g has probability %g",
 			d, limit, g.FalseAlarm)
 	}
 }
@@ -45,7 +46,8 @@ func (g GoodnessOfFit) CheckWithPower(tb testing.TB) {
 		w := g
 		w.CDF = func(x float64) float64 { return g.CDF(x / wrong) }
 		if !w.Rejected(tb) {
-			tb.Errorf("the test has no power: it passes a distribution whose scale is multiplied by %g", wrong)
+			tb.Errorf("the test has no power: it passes a distribution whose scale is multiplied by "+
+				"%g", wrong)
 		}
 	}
 }
@@ -53,7 +55,8 @@ func (g GoodnessOfFit) CheckWithPower(tb testing.TB) {
 func (g GoodnessOfFit) distance(tb testing.TB) (d, limit float64) {
 	tb.Helper()
 	if g.Draw == nil || g.CDF == nil || !(g.FalseAlarm > 0 && g.FalseAlarm < 1) {
-		tb.Fatalf("privacytest.GoodnessOfFit: Draw and CDF must be set and FalseAlarm in (0, 1); it is %v",
+		tb.Fatalf("privacytest.GoodnessOfFit: Draw and CDF must be set and FalseAlarm in (0, 1); it "+
+			"is %v",
 			g.FalseAlarm)
 	}
 	n := g.Samples
@@ -116,7 +119,8 @@ func gridFinding(values []float64, grid, falseAlarm float64) string {
 	n := len(values)
 	if rate := float64(odd) / float64(n); lowerRate(odd, n, falseAlarm/2) > 0.5 ||
 		upperRate(odd, n, falseAlarm/2) < 0.5 {
-		return fmt.Sprintf("the lowest bit of the grid points is set at rate %.4g, which should be 0.5", rate)
+		return fmt.Sprintf("the lowest bit of the grid points is set at rate %.4g, which should be "+
+			"0.5", rate)
 	}
 	return ""
 }

@@ -52,7 +52,8 @@ func (o OneRun) Audit(tb testing.TB) Audit {
 	tb.Helper()
 	if o.Train == nil || o.Canaries < 1 || !(o.FalseAlarm > 0 && o.FalseAlarm < 1) ||
 		!(o.Delta >= 0 && o.Delta < 1) {
-		tb.Fatalf("privacytest.OneRun: Train must be set, Canaries ≥ 1 (is %d), Delta in [0, 1) (is %v) "+
+		tb.Fatalf("privacytest.OneRun: Train must be set, Canaries ≥ 1 (is %d), Delta in [0, 1) (is "+
+			"%v) "+
 			"and FalseAlarm in (0, 1) (is %v)", o.Canaries, o.Delta, o.FalseAlarm)
 	}
 	planted := make([]bool, o.Canaries)
@@ -64,7 +65,8 @@ func (o OneRun) Audit(tb testing.TB) Audit {
 		tb.Fatalf("privacytest: training: %v", err)
 	}
 	if len(scores) != len(planted) {
-		tb.Fatalf("privacytest.OneRun.Train returned %d scores for %d canaries: it must return one for each", len(scores), len(planted))
+		tb.Fatalf("privacytest.OneRun.Train returned %d scores for %d canaries: it must return one "+
+			"for each", len(scores), len(planted))
 	}
 	a := guess(scores, planted, o.Guesses)
 	a.Epsilon = oneRunBound(o.Canaries, a.Guesses, a.Correct, o.Delta, o.FalseAlarm)

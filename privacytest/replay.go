@@ -116,7 +116,8 @@ func (r Replay[D]) compare(seed uint64, c change, data, neighbour D) ([]string, 
 	b := r.once(second, neighbour)
 	second.findings = append(first.findings, second.findings...)
 	if len(second.calls) < len(first.calls) {
-		second.find("the run on the neighbour ends after %d calls, the run on the data after %d; the next one was %v",
+		second.find("the run on the neighbour ends after %d calls, the run on the data after %d; "+
+			"the next one was %v",
 			len(second.calls), len(first.calls), first.calls[len(second.calls)])
 	}
 	if len(second.findings) == 0 || !errors.Is(b.err, errDiverged) {

@@ -92,7 +92,7 @@ func recordRows(d records.Data) []frozen {
 		for _, v := range b.Labels {
 			text = binary.LittleEndian.AppendUint32(text, uint32(v))
 		}
-		text = binary.LittleEndian.AppendUint32(text, uint32(len(b.Labels))) // says where the labels begin
+		text = binary.LittleEndian.AppendUint32(text, uint32(len(b.Labels))) // where the labels begin
 		rows[i] = frozen{typ: reflect.TypeFor[records.Data](), leaf: string(text)}
 	}
 	return rows

@@ -109,7 +109,8 @@ func (t *tape) Sample(s entropy.Sample) {
 	switch {
 	case t.addition:
 	case !same:
-		t.find("call %d, sample %q: data sets of equal size have samples of different rows", at, s.Purpose)
+		t.find("call %d, sample %q: data sets of equal size have samples of different "+
+			"rows", at, s.Purpose)
 		return
 	case !t.change.known:
 		t.find("call %d, sample %q: the rows that differ cannot be determined: set Changed", at, s.Purpose)
@@ -170,7 +171,8 @@ func (t *tape) Release(r *entropy.Release) error {
 			"something besides the sample was used", at, r.Mechanism, r.Purpose, d)
 	}
 	if !(d <= r.Effect+slack) {
-		t.find("call %d, %s %q: the neighbours' inputs are %.6g apart, but %.6g was declared", at, r.Mechanism,
+		t.find("call %d, %s %q: the neighbours' inputs are %.6g apart, but %.6g was "+
+			"declared", at, r.Mechanism,
 			r.Purpose, d, r.Effect)
 	}
 	for i, out := range earlier.release.Outputs {

@@ -40,7 +40,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every mistake, as joined *param.Error values.
+// Validate reports every mistake at once.
+//
+// Errors: *param.Error values, joined.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var k param.Checker

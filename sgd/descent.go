@@ -80,8 +80,9 @@ func (d *Descent) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// SetState restores what AppendState wrote for as many parameters. It returns an error for state
-// of another length or form.
+// SetState restores what AppendState wrote for as many parameters.
+//
+// Errors: one for state of another length or form; those of a user-defined optimiser's SetState.
 func (d *Descent) SetState(state []byte) error {
 	n := min(d.state.StateLen(), len(state))
 	s, ok := d.own.(models.Stateful)

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// In training by person, an example consists of all rows of one person, and its gradient is the mean
-// of the gradients of these rows, weighted by their shares. Everything else is as with records:
+// In training by person, an example consists of all rows of one person. Its gradient is the mean of
+// the gradients of these rows, weighted by their shares. Everything else is as with records:
 // persons are sampled, the mean is clipped and its norm used to choose clip norms, and the clipped
 // vector is rounded to units once. So one person changes no more than one record would.
 //

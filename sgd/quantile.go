@@ -44,7 +44,8 @@ func (c Config) Warnings() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("warning: the clip norm follows the %v quantile of all records; where "+
-		"classes are unbalanced it falls with the larger ones, and gradients of the others are lost in the noise: see "+
+		"classes are unbalanced it falls with the larger ones, and gradients of the others are lost "+
+		"in the noise: see "+
 		"sgd.Quantile.ByNorm", q.Quantile)}
 }
 

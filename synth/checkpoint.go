@@ -57,7 +57,7 @@ func (r *Run) Keeps() bool { return r.keeper != nil }
 func (r *Run) Save() error { return r.save(func() bool { return true }) }
 
 // Tick calls Save if enough time has passed since the last write. Systems call it between steps
-// that cost no privacy.
+// that cost no privacy. Errors: those of Save.
 func (r *Run) Tick() error { return r.save(func() bool { return r.keeper.pace.due() }) }
 
 func (r *Run) save(due func() bool) error {

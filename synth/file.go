@@ -146,7 +146,8 @@ func (in *reader) header() (h fileHeader, err error) {
 	}
 	length := binary.LittleEndian.Uint64(start[8:])
 	if length > maxHeader {
-		return h, fmt.Errorf("%w: a header of %d bytes: must be at most %d", ErrFormat, length, maxHeader)
+		return h, fmt.Errorf("%w: a header of %d bytes: must be at most "+
+			"%d", ErrFormat, length, maxHeader)
 	}
 	head, err := in.take(int64(length))
 	if err != nil {
@@ -164,7 +165,8 @@ func (in *reader) header() (h fileHeader, err error) {
 // checkHeader applies the limits on headers, which hold for reading and for writing.
 func checkHeader(head []byte, l records.Limits) error {
 	if len(head) > maxHeader {
-		return fmt.Errorf("%w: a header of %d bytes: must be at most %d", ErrFormat, len(head), maxHeader)
+		return fmt.Errorf("%w: a header of %d bytes: must be at most "+
+			"%d", ErrFormat, len(head), maxHeader)
 	}
 	if err := checkDocument(head, l); err != nil {
 		return fmt.Errorf("%w: header: %w", ErrFormat, err)

@@ -18,7 +18,8 @@ const (
 // mostFrame bounds the bytes of a frame: enough for 130 million parameters.
 const mostFrame = 1 << 30
 
-var errFrame = errors.New("workers: a message that this protocol does not have: the other side must be this version of package workers")
+var errFrame = errors.New("workers: a message that this protocol does not have: the other side " +
+	"must be this version of package workers")
 
 // writeFrame writes kind, length and content at once.
 func writeFrame(w io.Writer, kind byte, content []byte) error {

@@ -268,8 +268,8 @@ func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 	// Connecting the dots adds at most about h²/6 of variance a step, which moves ε by θ/2 times that.
 	v.h = math.Sqrt(12*tolerance*near/(max(theta, near/max(sd*sd, 1e-300))*s.total)) * refine
 	v.h = min(v.h, sd/6)
-	// If losses hardly vary, or not at all, use a coarser grid than the formula gives, which only makes
-	// the answer larger.
+	// If losses hardly vary, or not at all, use a coarser grid than the formula gives, which only
+	// makes the answer larger.
 	if !(v.h > leastGrid) {
 		v.h = leastGrid
 	}
