@@ -293,7 +293,8 @@ func (e Laplace) Validate() error { return positive("accountant.Laplace.Scale", 
 
 // Validate implements Event.
 //
-// Errors: *param.Error values for a sigma that is not positive and finite and a sensitivity below 1.
+// Errors: *param.Error values for a sigma that is not positive and finite and a sensitivity below
+// 1.
 func (e DiscreteGaussian) Validate() error {
 	return errors.Join(positive("accountant.DiscreteGaussian.Sigma", e.Sigma),
 		positiveInt("accountant.DiscreteGaussian.Sensitivity", e.Sensitivity))
@@ -357,7 +358,8 @@ func (e ZCDP) Validate() error { return positive("accountant.ZCDP.Rho", e.Rho) }
 
 // Validate implements Event.
 //
-// Errors: *param.Error values for a probability out of range and a missing event; those of the event.
+// Errors: *param.Error values for a probability out of range and a missing event; those of the
+// event.
 func (e PoissonSampled) Validate() error {
 	return errors.Join(probability("accountant.PoissonSampled.Probability", e.Probability),
 		inner("accountant.PoissonSampled.Event", e.Event))
@@ -475,7 +477,8 @@ func (e OneOf) Validate() error {
 
 // Validate implements Event.
 //
-// Errors: *param.Error values for missing parts and for Moving of another length; those of the events.
+// Errors: *param.Error values for missing parts and for Moving of another length; those of the
+// events.
 func (e Disjoint) Validate() error {
 	var errs []error
 	if len(e.Parts) == 0 {
@@ -496,7 +499,8 @@ func (e Disjoint) Validate() error {
 
 // Validate implements Event.
 //
-// Errors: *param.Error values for parameters out of range and a missing event; those of the event.
+// Errors: *param.Error values for parameters out of range and a missing event; those of the
+// event.
 func (e RepeatAndSelect) Validate() error {
 	errs := []error{inner("accountant.RepeatAndSelect.Event", e.Event),
 		positive("accountant.RepeatAndSelect.Mean", e.Mean)}
@@ -515,7 +519,8 @@ func (e RepeatAndSelect) Validate() error {
 
 // Validate implements Event.
 //
-// Errors: *param.Error for points that are not a curve: too few, in the wrong order or out of range.
+// Errors: *param.Error for points that are not a curve: too few, in the wrong order or out of
+// range.
 func (e Curve) Validate() error {
 	n := len(e.Epsilons)
 	if n < 2 || len(e.Deltas) != n || (len(e.AddDeltas) != 0 && len(e.AddDeltas) != n) {
