@@ -342,7 +342,7 @@ var loopFaults = []string{
 	"centring on the mean of all records",
 }
 
-// toyPairs are neighbours for the loops, by relation.
+// toyPairs returns neighbours for the loops, by relation.
 func toyPairs(r accountant.Relation) [][2]rows {
 	nan, big := math.NaN(), []float64{50, -30, 20}
 	bases := []rows{nil, {{0.5, 0.1, 0}},
