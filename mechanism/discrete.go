@@ -11,8 +11,9 @@ import (
 //
 // Guarantee: that of the grant's accountant.DiscreteGaussian, provided that neighbours differ in
 // one value at most, by no more than the event's sensitivity. The noise is sampled exactly (noise
-// class: exact). Units: whole numbers; sums wrap around at 2^63. Errors: [ErrNotCovered] under
-// any other event or at a second call. Source: Canonne, Kamath and Steinke 2020, Algorithm 3.
+// class: exact). Units: whole numbers; sums wrap around at 2^63.
+// Errors: [ErrNotCovered] under any other event or at a second call. Source: Canonne, Kamath and
+// Steinke 2020, Algorithm 3.
 func (g *Grant) DiscreteGaussian(values, out []int64) error {
 	e, ok := g.a.terms.other.(accountant.DiscreteGaussian)
 	if !ok {

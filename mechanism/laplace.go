@@ -14,7 +14,8 @@ import (
 // class: exact). effect is the worst case over neighbours of the L1 norm of (difference ÷ scale)
 // over all parts. Under accountant.Pure it may reach the event's ε. Under accountant.Laplace it
 // may reach 1 ÷ the event's scale and neighbours must differ in one coordinate only, because that
-// event prices one number. Errors: [ErrNotCovered] under any other event or at a second call.
+// event prices one number.
+// Errors: [ErrNotCovered] under any other event or at a second call.
 func (g *Grant) Laplace(effect float64, parts ...Part) error {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()

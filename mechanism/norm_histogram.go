@@ -119,7 +119,8 @@ func (h *NormHistogram) bin(squaredNorm float64) int {
 // Guarantee: a Gaussian release of the given noise multiplier under the run's relation (noise
 // class: exact), if every record has added at most one row, or rows whose shares add up to 1.
 // Units: noiseMultiplier is the standard deviation of each count's noise ÷ the histogram's
-// sensitivity, see [HistogramSensitivity]. Errors: [ErrNotCovered]; nothing has then been drawn.
+// sensitivity, see [HistogramSensitivity].
+// Errors: [ErrNotCovered]; nothing has then been drawn.
 func (h *NormHistogram) Release(g *Grant, noiseMultiplier float64) (clipNorm float64, err error) {
 	std := noiseMultiplier * HistogramSensitivity(g.a.run.Relation())
 	j, err := g.NoisyArgmax(h.counts, std/h.unit, 1/noiseMultiplier)

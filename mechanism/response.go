@@ -9,8 +9,8 @@ import (
 // otherwise a category chosen uniformly from all of them, value included.
 //
 // Guarantee: that of the grant's accountant.RandomizedResponse; probabilities are exact (noise
-// class: exact). A value outside the categories counts as the nearest one. Errors:
-// [ErrNotCovered] under any other event or at a second call.
+// class: exact). A value outside the categories counts as the nearest one.
+// Errors: [ErrNotCovered] under any other event or at a second call.
 func (g *Grant) RandomizedResponse(value int) (int, error) {
 	e, ok := g.a.terms.other.(accountant.RandomizedResponse)
 	if !ok {

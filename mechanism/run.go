@@ -58,9 +58,8 @@ func (r *Run) Relation() accountant.Relation {
 
 // Reserve reserves count releases of event e on the ledger.
 //
-// Guarantee: the ledger's published cost includes the whole reservation from now on,
-// used or not. Errors: those of the ledger, such as accountant.ErrBudgetExceeded;
-// nothing is reserved then.
+// Guarantee: the ledger's published cost includes the whole reservation from now on, used or not.
+// Errors: those of the ledger, such as accountant.ErrBudgetExceeded; nothing is reserved then.
 func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance, error) {
 	if r.failed != nil {
 		return nil, r.failed

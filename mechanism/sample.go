@@ -12,9 +12,9 @@ import (
 // order to index, and to keys one uniform key for each of them, for per-example randomness of
 // models. A key depends only on the run, the step and the row, not on other rows.
 //
-// Guarantee: the sample is private, and so is its length. Errors: a sample that the
-// event does not cover, or a second one, appends nothing and makes every later release
-// under the grant return [ErrNotCovered].
+// Guarantee: the sample is private, and so is its length.
+// Errors: a sample that the event does not cover, or a second one, appends nothing and makes
+// every later release under the grant return [ErrNotCovered].
 func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []uint64) {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()

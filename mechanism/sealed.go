@@ -101,8 +101,8 @@ const saltSize = 32
 //
 // Guarantee: none. The result holds sums without noise. It may be sent and stored where others
 // can see it who do not have the key, but only processes that may see the records may open it.
-// Its length depends only on the number of coordinates. Errors: *param.Error for the zero key or
-// a sum without coordinates.
+// Its length depends only on the number of coordinates.
+// Errors: *param.Error for the zero key or a sum without coordinates.
 func (k Key) Seal(about []byte, sums ...*FixedSum) ([]byte, error) {
 	plain, err := k.plain(sums)
 	if err != nil {
@@ -120,8 +120,8 @@ func (k Key) Seal(about []byte, sums ...*FixedSum) ([]byte, error) {
 // SealBytes encrypts a message between processes that may see the records, for example the rows
 // that a step reads, and authenticates it together with the label about.
 //
-// Guarantee: none; see Seal. The length of the result reveals that of the message. Errors:
-// *param.Error for the zero key.
+// Guarantee: none; see Seal. The length of the result reveals that of the message.
+// Errors: *param.Error for the zero key.
 func (k Key) SealBytes(about, message []byte) ([]byte, error) {
 	if _, err := k.plain(nil); err != nil {
 		return nil, err

@@ -6,9 +6,10 @@ import "github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 // Sample, both of which are the event's. It appends rows in increasing order, and keys as
 // [Grant.PoissonSample] does.
 //
-// Guarantee: all subsets of that size are exactly equally likely. Errors: as for PoissonSample.
-// Source: Knuth, The Art of Computer Programming 3.4.2, Algorithm S; for small subsets of many
-// rows Floyd's algorithm (Bentley and Floyd 1987), whose time does not grow with the population.
+// Guarantee: all subsets of that size are exactly equally likely.
+// Errors: as for PoissonSample. Source: Knuth, The Art of Computer Programming 3.4.2, Algorithm
+// S; for small subsets of many rows Floyd's algorithm (Bentley and Floyd 1987), whose time does
+// not grow with the population.
 func (g *Grant) SampleWithoutReplacement(index []int32, keys []uint64) ([]int32, []uint64) {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()

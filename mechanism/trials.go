@@ -23,9 +23,10 @@ const LeastGamma = 1e-8
 // independent given the records, that each costs no more than the event's own, and that only the
 // best of them is released. Their number and their choices are secret and drawn exactly from the
 // stream of the run's noise (noise class: exact). The event documents how a limit affects its
-// price. Errors: [ErrNotCovered] under any other event or at a second call; also for a shape
-// above 1, a γ below LeastGamma, and a Poisson number with a limit or a mean that is not whole,
-// which are not supported. Nothing is then drawn. Source: Papernot and Steinke 2022.
+// price.
+// Errors: [ErrNotCovered] under any other event or at a second call; also for a shape above 1, a
+// γ below LeastGamma, and a Poisson number with a limit or a mean that is not whole, which are
+// not supported. Nothing is then drawn. Source: Papernot and Steinke 2022.
 func (g *Grant) Trials(choices, limit int) ([]int, error) {
 	e, ok := g.a.terms.other.(accountant.RepeatAndSelect)
 	if !ok {

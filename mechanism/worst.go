@@ -30,10 +30,10 @@ const (
 // removed, 2 if it is replaced. The utility is computed in whole numbers: distances in steps of
 // the sums' grid, each of them limited to 2^45 steps, so that no distance changes by more than
 // its count does. A count that wraps around would change by more, so the grid must leave room for
-// counts of 2^39. Errors: those of Exponential; [ErrNotCovered] if the numbers of answers and
-// counts differ or are above 2^17, for a weight outside (0, 1], a handicap that is not finite or
-// above 2^60, a grid outside [FinestCounts] to 1, or a change other than 1 and 2. Nothing has
-// then been drawn.
+// counts of 2^39.
+// Errors: those of Exponential; [ErrNotCovered] if the numbers of answers and counts differ or
+// are above 2^17, for a weight outside (0, 1], a handicap that is not finite or above 2^60, a
+// grid outside [FinestCounts] to 1, or a change other than 1 and 2. Nothing has then been drawn.
 func (g *Grant) Worst(list []Guess, change int) (int, error) {
 	if change != 1 && change != 2 {
 		return 0, g.a.refuse("counts that change by %d between neighbours: must be 1 or 2", change)

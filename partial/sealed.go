@@ -96,8 +96,9 @@ func (n note) units() (u units, err error) {
 // Guarantee: none; see mechanism.Key.Seal. The header, which is not encrypted, holds only public
 // values: the pass, the shards and the attempt, the grids, and the key's public name. It does not
 // reveal whether the shard has records. Their unit, and the parts that they are in, are encrypted
-// too. Errors: *param.Error for the zero key, for the zero value, for a missing name, and for a
-// second name.
+// too.
+// Errors: *param.Error for the zero key, for the zero value, for a missing name, and for a second
+// name.
 func (a *Partial) Seal(k mechanism.Key, s Shard) ([]byte, error) {
 	if !a.made() {
 		return nil, refused("partial.Seal")

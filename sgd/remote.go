@@ -44,9 +44,10 @@ type Carrier interface {
 // come back; parameters are the same bits. The guarantee requires that workers hold the same
 // records in the same order and compute in the same way: the worker that sums a record depends on
 // other records, and a record that has another number in another worker's data may be in two
-// pieces. [NewWorker] says what is compared and what is not. Errors: New returns *param.Error for
-// a clipping policy other than a fixed norm or Normalize, for networks with state of a step
-// (models.Stepper, models.FixedFinisher), for WithPrivateLoss, and for networks on a device.
+// pieces. [NewWorker] says what is compared and what is not.
+// Errors: New returns *param.Error for a clipping policy other than a fixed norm or Normalize,
+// for networks with state of a step (models.Stepper, models.FixedFinisher), for WithPrivateLoss,
+// and for networks on a device.
 func WithCarrier(k mechanism.Key, pieces int, c Carrier) Option {
 	return func(t *Trainer) { t.remote = &remote{key: k, pieces: pieces, carrier: c} }
 }

@@ -113,11 +113,11 @@ func (r *Run) JudgeInner(in Inner) error {
 // FitInner carries out a part. The part draws from the allowances of those stages of the run that
 // have the part's prefix. Its progress reports and its state go to the run.
 //
-// Guarantee: nothing is reserved, since the run's plan holds the part's Stages. Errors: those of
-// the part; ErrData for data that failed meanwhile, in which case nothing of the part may be
-// used; *param.Error for a plan that cannot be a part, for stages that the run's plan lacks, for
-// a part with Follows but without public records or the reverse, and for private records among
-// the public ones.
+// Guarantee: nothing is reserved, since the run's plan holds the part's Stages.
+// Errors: those of the part; ErrData for data that failed meanwhile, in which case nothing of the
+// part may be used; *param.Error for a plan that cannot be a part, for stages that the run's plan
+// lacks, for a part with Follows but without public records or the reverse, and for private
+// records among the public ones.
 func (r *Run) FitInner(ctx context.Context, in Inner) (Model, error) {
 	sub, err := r.inner(in)
 	if err != nil {

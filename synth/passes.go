@@ -24,8 +24,8 @@ type Pass struct {
 	Secret Secret `json:"-"`
 }
 
-// A Secret holds bytes for processes that may see the records. It prints as [private], and no
-// encoding writes it.
+// A Secret holds bytes for processes that may see the records. It prints as [private], in JSON
+// too.
 type Secret []byte
 
 // Format writes "[private]" for every verb.

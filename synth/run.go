@@ -227,7 +227,7 @@ func (r *Run) take(line int, spend func() error) error {
 
 // failed returns an error if the data have failed or the run is over. It is called before every
 // use and again before noise is drawn. After a failure of the data nothing is released, since
-// what was read instead are not the records. An allowance that outlives its run cannot draw.
+// what was read instead does not come from them. An allowance that outlives its run cannot draw.
 func (r *Run) failed() error {
 	if records.Failed(r.Data) {
 		return fmt.Errorf("%s: %w", r.program.system, ErrData)
