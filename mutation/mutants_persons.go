@@ -1,8 +1,9 @@
 package main
 
-// Persons of several rows: grouping, shares, and what one person adds.
+// personMutants are faults in persons of several rows: in grouping, shares, and what one person
+// adds.
 func personMutants() []mutant {
-	// The runs of one package with persons under replay, and over many chunks.
+	// Tests that replay the runs of one package with persons, and run over many chunks.
 	replay := func(of string) []tests { return at("privacytest", "SystemsUnderReplayByPerson/^"+of) }
 	edges := func(of string) []tests { return at("privacytest", "EdgesByPerson/^"+of) }
 	training := at("privacytest", "TrainingUnderReplayByPerson")

@@ -1,6 +1,6 @@
 package main
 
-// tableMutants are of the sensitivities, the noise and the choices of AIM and MST.
+// tableMutants are faults in the sensitivities, the noise and the choices of AIM and MST.
 func tableMutants() []mutant {
 	const in = "baselines"
 	sensitivities := at(in, "ColumnAndTableSensitivities")

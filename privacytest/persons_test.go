@@ -19,13 +19,13 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// byPerson are the runs that take persons.
+// byPerson lists the runs that take persons.
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
 	"kmeans", "kmeans, private norm", "baselines, independent", "baselines, tree", "baselines, MWEM",
 	"baselines, AIM", "baselines, MST", "dpgm, marginals", "gan", "gan, table", "gan, marginals",
 	"mix", "mix, projected, centred", "draft"}
 
-// alsoByPerson are runs that are replayed record by record elsewhere.
+// alsoByPerson lists runs that are replayed record by record elsewhere.
 var alsoByPerson = []struct {
 	name   string
 	schema records.Schema
@@ -109,8 +109,8 @@ func fitMST(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-// TestSystemsUnderReplayByPerson: a whole person with one row, three or thirty, of whom three are
-// kept, is distinguished from no person and from another person by no more than a record is.
+// TestSystemsUnderReplayByPerson: adding, removing or replacing a whole person with one row,
+// three or thirty, of which at most three are kept, changes no more than a single record may.
 func TestSystemsUnderReplayByPerson(t *testing.T) {
 	for _, c := range append(alsoByPerson, replayed...) {
 		if !slices.Contains(byPerson, c.name) {
@@ -125,7 +125,8 @@ func TestSystemsUnderReplayByPerson(t *testing.T) {
 	}
 }
 
-// TestTrainingUnderReplayByPerson: the same of DP-SGD, for every kind of network and clip norm.
+// TestTrainingUnderReplayByPerson tests the same for DP-SGD, for every kind of network and clip
+// norm.
 func TestTrainingUnderReplayByPerson(t *testing.T) {
 	for _, c := range trainings() {
 		for _, r := range relations {
@@ -162,8 +163,9 @@ func TestNeighboursByPerson(t *testing.T) {
 	}
 }
 
-// TestPersonsByRowAreCompared: persons who differ in their second rows only differ, so that a run
-// that reads their rows where it has sampled them is sound, and one that reads them always is not.
+// TestPersonsByRowAreCompared: persons who differ only in their second rows are found to differ,
+// so that a run that reads a person's rows only when it has sampled the person is sound, and one
+// that always reads them is not.
 func TestPersonsByRowAreCompared(t *testing.T) {
 	build := func(second float32) records.Data {
 		d, err := records.FromFlat(records.Interval(1, 0, 1), []float32{0.5, second, 0.25})
