@@ -41,7 +41,7 @@ func (d Draw) effort() int { return cmp.Or(d.Effort, defaultEffort) }
 type Accepted struct {
 	Kept, Tried int                  // records, of those that the model drew
 	Exact       []string             // constraints that the model itself met exactly
-	Probability float64              // of these, within [OfClass], if the model knows it, otherwise 0
+	Probability float64              // of these within the class drawn, if the model knows it, otherwise 0
 	Each        []records.Acceptance // of every constraint by itself, among the records tried
 }
 
