@@ -53,7 +53,7 @@ func TestExportedAPI(t *testing.T) {
 	}
 }
 
-// exportedAPI is one line for each exported name, sorted.
+// exportedAPI returns one line for each exported name, sorted.
 func exportedAPI(t *testing.T) []string {
 	t.Helper()
 	all, fset := parsed(t)
@@ -119,7 +119,7 @@ func packageAPI(fset *token.FileSet, pkg string, d *doc.Package) (lines []string
 	return lines
 }
 
-// typeAPI is a line for the type, and one for each exported field or method of an interface.
+// typeAPI returns a line for the type, and one for each exported field or method of an interface.
 func typeAPI(fset *token.FileSet, pkg string, spec *ast.TypeSpec) []string {
 	head := pkg + ": type " + spec.Name.Name
 	var fields *ast.FieldList

@@ -136,7 +136,7 @@ func TestColourImages(t *testing.T) {
 	}
 }
 
-// redder is the mean of red less that of blue.
+// redder returns the mean of red less that of blue.
 func redder(d records.Data) (sum float64) {
 	var b device.Batch
 	d.Range(0, d.Len(), &b)

@@ -86,7 +86,7 @@ func tables(t testing.TB, n int) map[string]*records.Frame {
 	}
 }
 
-// tablePlans are one small plan of every system for tables.
+// tablePlans returns one small plan of every system for tables.
 func tablePlans(t testing.TB, s records.Schema, b accountant.Budget, n int) []privgen.Plan {
 	t.Helper()
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 5, Optimizer: sgd.Adam(1e-2)}

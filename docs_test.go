@@ -51,7 +51,7 @@ func TestEveryExportedNameIsDocumented(t *testing.T) {
 	}
 }
 
-// specDocs are the comments inside a group of constants or variables.
+// specDocs returns the comments inside a group of constants or variables.
 func specDocs(d *ast.GenDecl) string {
 	var b strings.Builder
 	for _, s := range d.Specs {

@@ -216,7 +216,7 @@ func (m *setMaker) fitSizes() float64 {
 	return (lo + hi) / 2
 }
 
-// size is one plus a log-normal number rounded at random, cut at the largest size.
+// size returns one plus a log-normal number rounded at random, cut at the largest size.
 func (m *setMaker) size(logMean, z, u float64) int {
 	beyond := min(math.Exp(logMean+sizeSpread*z), float64(m.source.MaxItems-1))
 	return min(1+int(beyond+u), m.source.MaxItems)

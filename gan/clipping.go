@@ -181,7 +181,7 @@ func cluster(groups []sgd.Group, k int) []sgd.Group {
 	return list
 }
 
-// given are the groups of clip norms that do not change.
+// given returns the groups of clip norms that do not change.
 func (c Clipping) given(critic models.Critic) []sgd.Group {
 	norms := c.Norms
 	if c.Groups == WeightsAndBiases { // the two norms are those of whole groups

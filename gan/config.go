@@ -269,7 +269,7 @@ func (c Config) classes() int {
 	return c.Schema.Classes()
 }
 
-// codeWidth is the length of a code with its label.
+// codeWidth returns the length of a code with its label.
 func codeWidth(latent, classes int) int { return latent + classes }
 
 // train returns the critic's training configuration for package sgd.

@@ -152,7 +152,7 @@ func (c Config) generatorSize() float64 {
 	return 1e5
 }
 
-// stepOperations are those of a critic step on a batch of that size: forward, backward and the
+// stepOperations returns those of a critic step on a batch of that size: forward, backward and the
 // clipped sum of records, and forward and backward of fakes.
 func (c Config) stepOperations(batch float64) float64 {
 	fakes := float64(max(c.GeneratorBatch, 256))

@@ -97,7 +97,7 @@ func (r *run) network(generator models.Generator) models.Network {
 	}{grouped, r.loss}
 }
 
-// firstBound is the clip norm before any has been released.
+// firstBound returns the clip norm before any has been released.
 func firstBound(t sgd.Config) float64 {
 	switch c := t.Clip.(type) {
 	case sgd.DPNorm:

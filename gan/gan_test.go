@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// small is a whole run that takes milliseconds.
+// small returns a whole run that takes milliseconds.
 func small(s records.Schema, r accountant.Relation) gan.Config {
 	return gan.Config{
 		Schema:    s,

@@ -33,7 +33,7 @@ func (n *criticNetwork) Dim() int { return n.critic.Dim() }
 // Params returns the critic's.
 func (n *criticNetwork) Params() device.Params { return n.critic.Params() }
 
-// Gradients are those of the critic's loss of records.
+// Gradients returns those of the critic's loss of records.
 func (n *criticNetwork) Gradients(b device.Batch) models.Gradients { return n.gradients(b) }
 
 func (n *criticNetwork) gradients(b device.Batch) models.BlockGradients {
@@ -95,7 +95,7 @@ func newPublicRecords(c Config, rng *rand.Rand) *publicRecords {
 		scale: c.Clipping.Scale}
 }
 
-// draw is a batch of public records, with replacement.
+// draw returns a batch of public records, with replacement.
 func (p *publicRecords) draw() device.Batch {
 	p.index, p.keys = p.index[:0], p.keys[:0]
 	for range p.size {
@@ -107,7 +107,7 @@ func (p *publicRecords) draw() device.Batch {
 	return p.batch
 }
 
-// norms are the mean norms of each block's gradient over a batch.
+// norms returns the mean norms of each block's gradient over a batch.
 func (p *publicRecords) norms(n *criticNetwork) []float64 {
 	blocks := n.Params().Blocks()
 	for len(p.square) < blocks {
@@ -174,7 +174,7 @@ func (f *fakeLoss) resize(rows, blocks int) {
 	}
 }
 
-// clipGroups are those in force, or all blocks in one.
+// clipGroups returns those in force, or all blocks in one.
 func (f *fakeLoss) clipGroups(blocks int) []sgd.Group {
 	if f.groups != nil {
 		return f.groups()

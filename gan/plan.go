@@ -101,7 +101,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	return p.program().MarshalJSON()
 }
 
-// noise is every noise multiplier of a plan.
+// noise returns every noise multiplier of a plan.
 func (c Config) noise() []float64 {
 	list := []float64{c.Train.NoiseMultiplier}
 	if c.Marginals != nil {

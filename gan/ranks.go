@@ -39,7 +39,7 @@ func (d *distributions) snap(row []float32) {
 	}
 }
 
-// within is a column's part of a distribution.
+// within returns a column's part of a distribution.
 func (c column) within(p []float64) []float64 { return p[c.first : c.first+c.n] }
 
 // moments returns, for a class, the means of the networks' input coordinates, and for numbers

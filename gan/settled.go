@@ -93,7 +93,7 @@ func (c column) eachChance(p []float64, f func(at int, want float64)) {
 	}
 }
 
-// gap is how far two probabilities are apart as logits, or as logarithms where they are of one
+// gap returns how far two probabilities are apart as logits, or as logarithms where they are of one
 // choice among several.
 func gap(want, have float64, several bool) float64 {
 	const least = 1e-6
@@ -127,13 +127,13 @@ func (s *settled) shift(row, shifts []float64) {
 	}
 }
 
-// shifted is a probability whose logit is moved.
+// shifted returns a probability whose logit is moved.
 func shifted(p, by float64) float64 {
 	odds := math.Exp(by)
 	return p * odds / (1 + p*(odds-1))
 }
 
-// fitKnots are the quantiles of the ranked columns.
+// fitKnots returns the quantiles of the ranked columns.
 func (s *settled) fitKnots(flat []float32, dim int) (knots []float64) {
 	values := make([]float64, len(flat)/dim)
 	for _, col := range s.cells.columns {
@@ -225,7 +225,7 @@ const (
 	sectionKnots  = "quantiles"
 )
 
-// sections are what a file holds of it.
+// sections returns what a file holds of it.
 func (s *settled) sections() []synth.Section {
 	if s == nil {
 		return nil

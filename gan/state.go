@@ -20,7 +20,8 @@ type stateHeader struct {
 	Groups  []sgd.Group `json:"groups,omitempty"` // kept from the first step
 }
 
-// parts are the numbers of a run. Those of the critic come before its trainer, which looks at them.
+// parts returns the numbers of a run. Those of the critic come before its trainer, which looks at
+// them.
 func (r *run) parts() []synth.Part {
 	l := r.learner
 	return []synth.Part{

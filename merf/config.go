@@ -160,13 +160,14 @@ func (c Config) features() (rff.Embedding, error) {
 	return c.kernel().Embedding(layout(c.Schema), c.Seed)
 }
 
-// bounds are those of the features, and how many rows one person adds.
+// bounds returns those of the features, and how many rows one person adds.
 func (c Config) bounds(e rff.Embedding) bounds {
 	return bounds{norm: e.NormBound(), change: e.ChangeBound(), dim: e.Dim(),
 		rows: c.Schema.RowsPerPerson()}
 }
 
-// stage is the release with the given noise multiplier: one of all records, or those of Batches.
+// stage returns the release with the given noise multiplier: one of all records, or those of
+// Batches.
 func (c Config) stage(z float64) synth.Stage {
 	s := synth.Stage{Purpose: PurposeEmbed, Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1,
 		NoiseMultiplier: z, Once: true}

@@ -147,7 +147,7 @@ const denseCost = 0.4
 // defaults.CostOf counts.
 const convolutionCost = 635
 
-// featureOperations are those of one record's features.
+// featureOperations returns those of one record's features.
 func (c Config) featureOperations() (operations, dim float64) {
 	e, err := c.features()
 	if err != nil {

@@ -293,7 +293,7 @@ func (w *work) once(r *synth.Run, e *Embedding, fill filler) error {
 	return nil
 }
 
-// parts are the sums, and the counts where they are released.
+// parts returns the sums, and the counts where they are released.
 func (w *work) parts(sums []*mechanism.FixedSum) []mechanism.Part {
 	list := []mechanism.Part{{Sum: sums[0], Std: w.noise.sum}}
 	if w.noise.count > 0 {

@@ -40,7 +40,7 @@ func (w *work) newEmbedding() (*Embedding, error) {
 	return e, nil
 }
 
-// perRecord is the noise of the average of all releases, in units of sums over all records.
+// perRecord returns the noise of the average of all releases, in units of sums over all records.
 func (n noise) perRecord(b Batches) noise {
 	if !b.none() {
 		n.widen(1 / (b.Probability * math.Sqrt(float64(b.Steps))))
@@ -119,8 +119,8 @@ func (e *Embedding) sizes(floor float64) []float64 {
 	return out
 }
 
-// proportions are the probabilities of classes: noisy counts clamped at zero, uniform if none is
-// positive.
+// proportions returns the probabilities of classes: noisy counts clamped at zero, uniform if none
+// is positive.
 func (e *Embedding) proportions() []float64 {
 	out := e.adjusted()
 	for i, v := range out {
@@ -130,7 +130,7 @@ func (e *Embedding) proportions() []float64 {
 	return out
 }
 
-// adjusted are the counts with their sum brought to the public number of records where there is
+// adjusted returns the counts with their sum brought to the public number of records where there is
 // one: the most probable counts given both.
 func (e *Embedding) adjusted() []float64 {
 	out := slices.Clone(e.counts)

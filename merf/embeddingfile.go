@@ -46,7 +46,7 @@ func (e *Embedding) Save(w io.Writer) error {
 	return f.Write(w)
 }
 
-// parts are the embedding's numbers as a file holds them.
+// parts returns the embedding's numbers as a file holds them.
 func (e *Embedding) parts() []synth.Part {
 	classes := classesOf(e.config.Schema)
 	return []synth.Part{synth.Part64("sums", &e.sums, classes*e.Features()),

@@ -74,7 +74,7 @@ func (m *ensemble) model() (*Model, error) {
 	return out, nil
 }
 
-// onAllCores is a member's network, on all cores in place of its own.
+// onAllCores returns a member's network, on all cores in place of its own.
 func (m *ensemble) onAllCores(t *training) (models.Generator, error) {
 	if len(m.cores) == 1 {
 		return t.net, nil

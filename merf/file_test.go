@@ -42,7 +42,7 @@ func collectAll(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOptio
 	return drawn.(*records.Frame)
 }
 
-// encoded is the model as a file.
+// encoded returns the model as a file.
 func encoded(t testing.TB, g *synth.Generator) *synth.File {
 	t.Helper()
 	f, err := g.Model().Encode()

@@ -42,7 +42,7 @@ type modestEmbedding struct{ rff.Embedding }
 func (e modestEmbedding) NormBound() float64   { return e.Embedding.NormBound() / 2 }
 func (e modestEmbedding) ChangeBound() float64 { return e.Embedding.NormBound() }
 
-// table is a small schema with columns of every kind.
+// table returns a small schema with columns of every kind.
 func table(t testing.TB, extra ...records.Column) records.Schema {
 	t.Helper()
 	s, err := records.NewSchema(append([]records.Column{
@@ -73,7 +73,7 @@ func schemas(t testing.TB) []records.Schema {
 	}
 }
 
-// small is a configuration with room for every schema.
+// small returns a configuration with room for every schema.
 func small(s records.Schema, r accountant.Relation, k rff.EmbeddingKernel) merf.Config {
 	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 4, Delta: 1e-5, Relation: r},
 		Kernel: k, Seed: 3, Generator: quick}

@@ -83,9 +83,9 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	return maker.Sampler(m.schema, d, rand.New(rand.NewPCG(d.Seed, 0x6d657267))), nil
 }
 
-// Layers are those of the generator's network, for other programs; see connect/onnx. What it reads
-// is a code: the configuration's Latent standard Gaussians, then the class, one-hot, where the
-// schema has classes. What it states are numbers in [0,1]: means of binary coordinates,
+// Layers returns those of the generator's network, for other programs; see connect/onnx. What it
+// reads is a code: the configuration's Latent standard Gaussians, then the class, one-hot, where
+// the schema has classes. What it states are numbers in [0,1]: means of binary coordinates,
 // probabilities of levels. Drawing the codes, the classes by Proportions, and records from what is
 // stated is left to the other program.
 //

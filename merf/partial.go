@@ -110,7 +110,7 @@ func (c *counter) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 	return errors.Join(errs...)
 }
 
-// Sums are the features', and the counts where they are released.
+// Sums returns the features', and the counts where they are released.
 func (c *counter) Sums() []*mechanism.FixedSum {
 	total := c.workers[0]
 	for _, w := range c.workers[1:] {

@@ -31,7 +31,7 @@ func (m *ensemble) parts() (list []synth.Part) {
 	return list
 }
 
-// file is the training as it stands, and the release.
+// file returns the training as it stands, and the release.
 func (m *ensemble) file() (*synth.File, error) {
 	return synth.NewFile(trainingHeader{&m.done, m.e.noise.sum, m.e.noise.count},
 		append(m.parts(), m.e.parts()...)...)

@@ -19,7 +19,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// learned is a generator of drawTable's records.
+// learned returns a generator of drawTable's records.
 func learned(t *testing.T) (*synth.Generator, *records.Frame) {
 	t.Helper()
 	data := drawTable(t, 4000, 2)

@@ -51,7 +51,7 @@ func (w *work) Notes() []string {
 		w.config.choices.Notes()...)
 }
 
-// Partial is the pass over all records that a plan without Batches makes.
+// Partial returns the pass over all records that a plan without Batches makes.
 func (w *work) Partial(p synth.Pass, be device.Backend) (*partial.Partial, error) {
 	if b := w.config.Batches; !b.none() {
 		return nil, param.New("merf.Config.Batches", b, "none: samples are drawn by position")
@@ -62,7 +62,7 @@ func (w *work) Partial(p synth.Pass, be device.Backend) (*partial.Partial, error
 	return w.newPartial(be), nil
 }
 
-// Passes are the stages whose sums are made by passes over all records.
+// Passes returns the stages whose sums are made by passes over all records.
 func (w *work) Passes() []string {
 	if !w.config.Batches.none() {
 		return nil

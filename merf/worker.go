@@ -52,7 +52,7 @@ func (w *worker) size() int {
 	return n
 }
 
-// sparse is the feature map if it can list the features that are not zero, otherwise nil.
+// sparse returns the feature map if it can list the features that are not zero, otherwise nil.
 func (w *worker) sparse() rff.SparseEmbedding {
 	if s, ok := w.work.features.(rff.SparseEmbedding); ok && !w.work.config.Schema.Sparse() {
 		return s
@@ -121,8 +121,8 @@ func (w *worker) count(labels, index []int32, shares records.Shares) {
 	}
 }
 
-// shareOf is what a row of a batch counts. A clip factor has 24 bits and a share 20, so that their
-// product is exact.
+// shareOf returns what a row of a batch counts. A clip factor has 24 bits and a share 20, so that
+// their product is exact.
 func shareOf(shares records.Shares, index []int32, i int) float64 {
 	if shares == nil {
 		return 1

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// constrained is a table with a constraint of every sort.
+// constrained returns a table with a constraint of every sort.
 func constrained(t testing.TB) records.Schema {
 	t.Helper()
 	s := must(records.NewSchema(
@@ -103,9 +103,9 @@ func TestCheckReportsBrokenConstraints(t *testing.T) {
 	f := must(records.FromValues(s, []any{1, 2, "no"}, []any{5, 4, "no"}, []any{1, 3, "yes"},
 		[]any{2, 2, "no"}))(t)
 	err := records.Check(f)
-	if err == nil || err.Error() != `records: row 1, column 0: breaks the constraint that a <= b, repaired
-records: row 2, column 0: breaks the constraint that a determines c
-records: row 3, column 1: breaks the constraint that (b) unique` {
+	if err == nil || err.Error() != `records: row 1, column "a": breaks the constraint: a <= b, repaired
+records: row 2, column "a": breaks the constraint: a determines c
+records: row 3, column "b": breaks the constraint: (b) unique` {
 		t.Errorf("%v", err)
 	}
 	if f.Value(1, 0) != "5" || f.Value(2, 2) != "yes" {

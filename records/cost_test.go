@@ -67,7 +67,7 @@ var cellTexts = []string{"0a", "a0", "x", "1e999", "-1e999", "1e-999", "0x1p9", 
 	"a\"b", "\\u0041", "\\ud800", "\\", "#", ";", "\t", "'", "=1", "1 2", "-1 -2", "x y",
 	"00000000-0000-0000-0000-000000000000"}
 
-// linesOf are the lines that a reader may be given a cell in.
+// linesOf returns the lines that a reader may be given a cell in.
 func linesOf(reader, cell string) []string {
 	if strings.HasPrefix(reader, "json lines") {
 		return []string{`{"x":` + cell + "}\n", `{"x":"` + cell + "\"}\n", `{"` + cell + `":1}` + "\n"}
@@ -75,7 +75,7 @@ func linesOf(reader, cell string) []string {
 	return []string{cell + "\n", cell + ",1\n", "1," + cell + "\n", cell + ","}
 }
 
-// allocatedBytes is how many bytes the program has asked for so far.
+// allocatedBytes returns how many bytes the program has asked for so far.
 func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
@@ -148,7 +148,7 @@ func costOfAll(t *testing.T, name, line string, read func([]byte, ...records.Lim
 	}
 }
 
-// shortTexts are all texts of one or two of some characters.
+// shortTexts returns all texts of one or two of some characters.
 func shortTexts(alphabet string) (list []string) {
 	last := []string{""}
 	for range 2 {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// pets is a small table with a missing value and an alias.
+// pets returns a small table with a missing value and an alias.
 func pets(t testing.TB) records.Schema {
 	t.Helper()
 	return must(records.NewSchema(records.Integer("age", 0, 30).WithMissing(),
@@ -27,7 +27,7 @@ func pets(t testing.TB) records.Schema {
 		records.Label("home", "no", "yes").WithAlias("yes", "yes.", "Y")))(t)
 }
 
-// cellsOf are the texts of a frame.
+// cellsOf returns the texts of a frame.
 func cellsOf(f *records.Frame) string {
 	var rows []string
 	for i := range f.Len() {

@@ -147,7 +147,7 @@ func validRow(t *testing.T, s records.Schema, row []float32) {
 	}
 }
 
-// hostile is a random encoded coordinate: mostly inside, often on an edge, and
+// hostile returns a random encoded coordinate: mostly inside, often on an edge, and
 // sometimes any float32 there is.
 func hostile(r *rand.Rand) float32 {
 	switch r.IntN(8) {

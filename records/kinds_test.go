@@ -23,7 +23,7 @@ func at(text string) time.Time {
 	return m
 }
 
-// visits is a time-stamped table with a column of every kind that people lacks.
+// visits returns a time-stamped table with a column of every kind that people lacks.
 func visits(t testing.TB) records.Schema {
 	t.Helper()
 	return must(records.NewSchema(

@@ -29,7 +29,7 @@ const (
 	allowedTime  = time.Second
 )
 
-// readers is every reader of bytes that anybody may have written, by schemas that make it
+// readers returns every reader of bytes that anybody may have written, by schemas that make it
 // expensive.
 func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits) error {
 	t.Helper()
@@ -145,14 +145,14 @@ func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits
 	return all
 }
 
-// bomb is a text of about n bytes, the beginning and then one piece over and over, packed by gzip:
-// a member of a MB as often as need be, as the format allows.
+// bomb returns a text of about n bytes, the beginning and then one piece over and over, packed by
+// gzip: a member of a MB as often as need be, as the format allows.
 func bomb(start, piece string, n int) []byte {
 	many := gz([]byte(strings.Repeat(piece, (1<<20)/len(piece))))
 	return append(gz([]byte(start)), bytes.Repeat(many, n>>20)...)
 }
 
-// hostileInputs are what an attacker might send, all below 1 MB. They are made once.
+// hostileInputs returns what an attacker might send, all below 1 MB. They are made once.
 func hostileInputs(t testing.TB) map[string][]byte {
 	t.Helper()
 	makeInputs.Do(func() { inputs = makeHostileInputs(t) })
@@ -238,7 +238,7 @@ func base36(n int) []byte {
 	return text
 }
 
-// overlapping is a file of sets in which every other row claims all items of its block.
+// overlapping returns a file of sets in which every other row claims all items of its block.
 func overlapping(t testing.TB) []byte {
 	rows := make([][]uint32, 4096)
 	rows[0] = make([]uint32, 200_000)
@@ -287,7 +287,8 @@ func crowdedArchive(t testing.TB, n int) []byte {
 	return out.Bytes()
 }
 
-// cost is what a call takes: all the memory it asks for, freed or not, and time of the processor.
+// cost returns what a call takes: all the memory it asks for, freed or not, and time of the
+// processor.
 func cost(f func()) (uint64, time.Duration) {
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// made is a table of sets that spans several blocks.
+// made returns a table of sets that spans several blocks.
 func made(t testing.TB, n, universe int) *records.SetTable {
 	t.Helper()
 	return must(demo.SetSource{Records: n, Universe: universe, MeanItems: 4, MaxItems: 30, Skew: 1,

@@ -38,7 +38,7 @@ func (r counted) ReadAt(p []byte, at int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, at)
 }
 
-// countedTable is a table of images and labels in one part that counts.
+// countedTable returns a table of images and labels in one part that counts.
 func countedTable(t testing.TB, n int, answer time.Duration) (*records.Table, *records.PartedTable,
 	counted) {
 	t.Helper()

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// grey is a table of grey images with labels, as bytes.
+// grey returns a table of grey images with labels, as bytes.
 func grey(t testing.TB, n int) *records.Table {
 	t.Helper()
 	s := records.Image(4, 3).WithLabels("a", "b", "c")

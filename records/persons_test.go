@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// numbered is a table of one coordinate, the row's value.
+// numbered returns a table of one coordinate, the row's value.
 func numbered(t *testing.T, values ...float32) *records.Table {
 	t.Helper()
 	d, err := records.FromFlat(records.Interval(1, 0, 1e6), values)
@@ -33,7 +33,7 @@ func grouped[K records.Key](t *testing.T, d records.Data, keys []K, most int) *r
 	return p
 }
 
-// contents are the values of each person's rows.
+// contents returns the values of each person's rows.
 func contents(p *records.Persons) (all [][]float32) {
 	var b device.Batch
 	for i := range p.Len() {
@@ -302,7 +302,7 @@ func TestReadPersons(t *testing.T) {
 		t.Errorf("the persons' values are %v", values)
 	}
 	for _, c := range []struct{ text, person, want string }{
-		{"who,x\n", "x", "none of the schema's"}, {"x\n1\n", "who", "column"},
+		{"who,x\n", "x", "one not in the schema"}, {"x\n1\n", "who", "column"},
 		{"who,who,x\n", "who", "column"},
 	} {
 		_, err := records.CSV{Header: true}.ReadPersons(strings.NewReader(c.text), s, c.person, 2)

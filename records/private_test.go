@@ -13,7 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// holders is every type of this package that holds records, each of which holds 77123 or "mallory".
+// holders returns every type of this package that holds records, each of which holds 77123 or
+// "mallory".
 func holders(t *testing.T) map[string]any {
 	table := must(records.FromFlat(records.Interval(2, 0, 1e6).WithLabels("a"),
 		[]float32{77123, 77123}, 0))(t)

@@ -40,7 +40,7 @@ func (m *Map) slopes(be device.Backend, p *placement, both, slope, delta device.
 	be.Sub(slope, slope, sines)
 }
 
-// blockRows is how many rows go through scratch memory at a time.
+// blockRows returns how many rows go through scratch memory at a time.
 func (m *Map) blockRows() int {
 	return min(max((1<<20)/(2*m.spectrum.frequencies()), 16), 4096)
 }

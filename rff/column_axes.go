@@ -52,7 +52,7 @@ func (a hat) cell(x []float32) (knot int, part float32) {
 	return knot, u - float32(knot)
 }
 
-// present is the weight of the number beside that of its being missing.
+// present returns the weight of the number beside that of its being missing.
 func (a hat) present(x []float32) float32 {
 	if !a.missing || !(x[a.at+1] > 0) {
 		return 1

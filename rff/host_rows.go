@@ -16,7 +16,7 @@ func hostCopy(be device.Backend, m device.Matrix) device.Matrix {
 	return out
 }
 
-// hostRows is a batch's records as a dense matrix on the host.
+// hostRows returns a batch's records as a dense matrix on the host.
 func hostRows(be device.Backend, b device.Batch) device.Matrix {
 	if b.Sparse == nil {
 		return hostCopy(be, b.Dense)
@@ -31,7 +31,7 @@ func hostRows(be device.Backend, b device.Batch) device.Matrix {
 	return out
 }
 
-// hostDst is where to write what toDevice brings into m's memory.
+// hostDst returns where to write what toDevice brings into m's memory.
 func hostDst(_ device.Backend, m device.Matrix) device.Matrix {
 	if m.Mem == nil {
 		return m

@@ -40,7 +40,7 @@ type spectrum struct {
 	length func(j, n int) float64
 }
 
-// frequencies is the number of them that dim features need.
+// frequencies returns the number of them that dim features need.
 func (s spectrum) frequencies() int {
 	if s.phase {
 		return s.dim
@@ -79,7 +79,7 @@ func checkBandwidth(name string, b float64) error {
 	return nil
 }
 
-// lengthOf is the factor of frequency j.
+// lengthOf returns the factor of frequency j.
 func (s spectrum) lengthOf(j int) float64 {
 	if s.length == nil {
 		return 1

@@ -55,7 +55,7 @@ func (m *Map) NormBound() float64 {
 // each, several times what any device's functions are off by.
 const guard = 1.0 / (1 << 20)
 
-// scale is the factor of every cosine and sine, rounded down to float32.
+// scale returns the factor of every cosine and sine, rounded down to float32.
 func (m *Map) scale() float32 {
 	s := m.NormBound() / math.Sqrt(float64(m.spectrum.frequencies())) * (1 - guard)
 	f := float32(s)

@@ -98,7 +98,7 @@ func split(v float64) (int, float64) {
 	return int(whole), v - whole
 }
 
-// share is what the nearer and the farther of two neighbours get.
+// share returns what the nearer and the farther of two neighbours get.
 func share(neighbour int, part float64) float64 {
 	if neighbour == 0 {
 		return 1 - part

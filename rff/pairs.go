@@ -103,7 +103,7 @@ func columnAxes(l Layout, knots int) []axis {
 	return axes
 }
 
-// knots is how many hat functions a number gets: no more than it has levels.
+// knots returns how many hat functions a number gets: no more than it has levels.
 func (b Block) knots(most int) int {
 	if b.Levels > 0 {
 		return min(b.Levels, most)
@@ -111,7 +111,7 @@ func (b Block) knots(most int) int {
 	return most
 }
 
-// dim is the number of features, as (Σw)² − Σw² is twice that of all pairs. It
+// dim returns the number of features, as (Σw)² − Σw² is twice that of all pairs. It
 // is known before anything is allocated.
 func (c Pairs) dim(l Layout) int {
 	n, k := float64(l.In), float64(c.Knots)
@@ -130,7 +130,7 @@ func (c Pairs) dim(l Layout) int {
 	return int(min(sum+(sum*sum-squares)/2, 1<<52))
 }
 
-// codes is the width of a column's code.
+// codes returns the width of a column's code.
 func (b Block) codes(knots int) int {
 	if b.OneHot {
 		return b.Width

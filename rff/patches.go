@@ -107,7 +107,7 @@ func newBrush(c Patches, l Layout) *brush {
 	return b
 }
 
-// bell is a discrete Gaussian of a standard deviation, cut off at three of them.
+// bell returns a discrete Gaussian of a standard deviation, cut off at three of them.
 func bell(sigma float64) []float64 {
 	if sigma == 0 {
 		return []float64{1}

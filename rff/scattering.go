@@ -78,13 +78,13 @@ type ScatteringMap struct {
 	height, width int
 }
 
-// half is the number of cells of two along n.
+// half returns the number of cells of two along n.
 func half(n int) int { return (n + 1) / 2 }
 
-// In is the width of a record.
+// In returns the width of a record.
 func (m *ScatteringMap) In() int { return m.height * m.width }
 
-// Dim is the number of features.
+// Dim returns the number of features.
 func (m *ScatteringMap) Dim() int {
 	return m.config.channels() * half(half(m.height)) * half(half(m.width))
 }

@@ -41,7 +41,7 @@ type listed struct {
 	values []float32
 }
 
-// of are those of axis k.
+// of returns those of axis k.
 func (l *listed) of(k int) (places []int32, values []float32) {
 	first := 0
 	if k > 0 {

@@ -83,10 +83,10 @@ type StrokeMap struct {
 	in, height, width int
 }
 
-// In is the width of a record.
+// In returns the width of a record.
 func (m *StrokeMap) In() int { return m.in }
 
-// Dim is the number of features.
+// Dim returns the number of features.
 func (m *StrokeMap) Dim() int { return m.config.Cells * m.config.Cells * m.config.Orientations }
 
 // NormBound is 1.

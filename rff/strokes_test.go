@@ -34,7 +34,7 @@ func described(f rff.Features, rows ...[]float32) device.Matrix {
 	return dst
 }
 
-// bar is an image of a bar of 3 pixels' width: at a place, leaning by a shear, of a length.
+// bar returns an image of a bar of 3 pixels' width: at a place, leaning by a shear, of a length.
 func bar(x, y, shear, length float64) []float32 {
 	img := make([]float32, 400)
 	for i := range img {

@@ -123,7 +123,7 @@ func (m *sumMap) setBounds(l Layout) {
 	m.norm, m.change = math.Sqrt(norm), math.Sqrt(change)
 }
 
-// discreteBounds are the largest squared norm of a block's discrete coordinates
+// discreteBounds returns the largest squared norm of a block's discrete coordinates
 // and the largest squared distance between two records there.
 func (b Block) discreteBounds() (norm, change float64) {
 	switch {

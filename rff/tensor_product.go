@@ -64,7 +64,7 @@ func (t *tensor) add(scale float64, widths []int, axes ...int) {
 	t.terms = append(t.terms, m)
 }
 
-// roundDown is the largest float32 that is no larger than a positive v.
+// roundDown returns the largest float32 that is no larger than a positive v.
 func roundDown(v float64) float32 {
 	f := float32(v)
 	if float64(f) > v {
@@ -110,7 +110,7 @@ func (t *tensor) project(w *workspace, x []float32) {
 	}
 }
 
-// of is the part of all axes' numbers that factor k of a term takes.
+// of returns the part of all axes' numbers that factor k of a term takes.
 func (t *tensor) of(m term, k int, all []float32) []float32 {
 	at := t.at[m.axes[k]]
 	return all[at : at+m.widths[k]]

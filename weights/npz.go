@@ -38,7 +38,7 @@ func WriteNPZ(w io.Writer, b device.Backend, p device.Params) error {
 	return nil
 }
 
-// python is a tuple as Python writes it.
+// python returns a tuple as Python writes it.
 func python(axes []int) string {
 	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(axes), " ", ", "), "[]")
 	if len(axes) == 1 {

@@ -50,8 +50,8 @@ func WriteSafetensors(w io.Writer, b device.Backend, p device.Params) error {
 	return nil
 }
 
-// safetensorsHeader is the header's length in eight bytes and the header, padded with blanks so
-// that the arrays begin at a multiple of eight.
+// safetensorsHeader returns the header's length in eight bytes and the header, padded with blanks
+// so that the arrays begin at a multiple of eight.
 func safetensorsHeader(p device.Params) ([]byte, error) {
 	entries, at := map[string]tensor{}, int64(0)
 	for _, s := range p.Shapes {
@@ -67,7 +67,7 @@ func safetensorsHeader(p device.Params) ([]byte, error) {
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), nil
 }
 
-// block is the content of a block of parameters.
+// block returns the content of a block of parameters.
 func block(b device.Backend, m device.Matrix) []byte {
 	numbers := make([]float32, m.Rows*m.Cols)
 	b.Download(numbers, m)

@@ -101,7 +101,7 @@ func TestWrongFilesChangeNothing(t *testing.T) {
 	}
 }
 
-// safetensors is a file of one array and a header of the test's.
+// safetensors returns a file of one array and a header of the test's.
 func safetensors(header string, data []byte) []byte {
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...),
 		data...)

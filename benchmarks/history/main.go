@@ -85,7 +85,7 @@ func write(dir string, in io.Reader, out io.Writer) error {
 	return os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o666)
 }
 
-// commit is that of the working tree, marked if files differ from it.
+// commit returns that of the working tree, marked if files differ from it.
 func commit() string {
 	text, err := exec.Command("git", "describe", "--always", "--dirty", "--exclude", "*").Output()
 	if err != nil {

@@ -102,7 +102,7 @@ static int has512(void) { return __builtin_cpu_supports("avx512f"); }
 */
 import "C"
 
-// threadSeconds is the processor time that the current thread has had: what others run on the
+// threadSeconds returns the processor time that the current thread has had: what others run on the
 // machine does not count.
 func threadSeconds() float64 { return float64(C.thread_seconds()) }
 
@@ -126,7 +126,7 @@ func truth(b bool) C.int {
 	return 0
 }
 
-// peakRate is the most floating-point operations a second that one core does, in GFLOP/s.
+// peakRate returns the most floating-point operations a second that one core does, in GFLOP/s.
 func peakRate() float64 {
 	best := 0.0
 	for range 7 {

@@ -24,7 +24,7 @@ func newFixedBatches(t *records.Table, batch int) *fixedBatches {
 		index: make([]int32, batch), keys: make([]uint64, batch)}
 }
 
-// Len is the size of a batch.
+// Len returns the size of a batch.
 func (d *fixedBatches) Len() int { return d.batch }
 
 // Gather copies as many random records as are asked for.

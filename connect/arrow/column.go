@@ -33,7 +33,7 @@ func readable(t aw.DataType, c records.Column) error {
 	return malformed("column %q: values of type %s cannot be read", c.Name(), t.ID())
 }
 
-// read is a column as records take it.
+// read returns a column as records take it.
 func read(a aw.Array, c records.Column) records.Values {
 	switch x := a.(type) {
 	case *array.Dictionary:
@@ -119,8 +119,8 @@ type cells struct {
 	text   func(dst []byte, i int) []byte
 }
 
-// spell is the text of a value; whole is false where its bytes are not in the column, which ends in
-// a panic of arrow-go.
+// spell returns the text of a value; whole is false where its bytes are not in the column, which
+// ends in a panic of arrow-go.
 func (c cells) spell(dst []byte, i int) (text []byte, whole bool) {
 	defer func() { _ = recover() }()
 	return c.text(dst, i), true

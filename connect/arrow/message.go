@@ -36,7 +36,7 @@ func (m *messages) Release() {
 	}
 }
 
-// Message is the next message, io.EOF at the end.
+// Message returns the next message, io.EOF at the end.
 func (m *messages) Message() (*ipc.Message, error) {
 	length, err := m.length()
 	if err != nil {
@@ -63,7 +63,7 @@ func (m *messages) Message() (*ipc.Message, error) {
 	return m.last, nil
 }
 
-// length is that of the description of the next message.
+// length returns that of the description of the next message.
 func (m *messages) length() (uint32, error) {
 	word, err := m.take(4)
 	if err != nil && m.failed == nil && len(word) == 0 {

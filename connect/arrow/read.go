@@ -136,7 +136,7 @@ func open(r io.Reader, s records.Schema, limits []records.Limits) (in *input, er
 	return in, nil
 }
 
-// next is the frame of the next batch, nil at the end.
+// next returns the frame of the next batch, nil at the end.
 func (in *input) next() (f *records.Frame, err error) {
 	defer in.rescue(&err)
 	if !in.reader.Next() {
@@ -181,7 +181,7 @@ func rescue(err *error) {
 	}
 }
 
-// find is the places of the schema's columns.
+// find returns the places of the schema's columns.
 func find(have *aw.Schema, s records.Schema) (places []int, err error) {
 	if _, err := records.NewFrameBuilder(s); err != nil {
 		return nil, err

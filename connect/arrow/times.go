@@ -113,7 +113,7 @@ func appendSeconds(dst []byte, v int64, unit aw.TimeUnit) []byte {
 	return dst
 }
 
-// unitOf is the largest unit that holds a column's moments or lengths of time.
+// unitOf returns the largest unit that holds a column's moments or lengths of time.
 func unitOf(c records.Column) aw.TimeUnit {
 	from, _ := c.Times()
 	lo, _ := c.Durations()
@@ -139,7 +139,7 @@ func writable(c records.Column) error {
 	return nil
 }
 
-// exactly is how the cells of a column are written as whole numbers.
+// exactly returns how the cells of a column are written as whole numbers.
 func exactly(f *records.Frame, c records.Column, j int) func(row int) (int64, bool) {
 	unit := unitOf(c)
 	switch c.Kind() {

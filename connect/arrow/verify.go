@@ -47,7 +47,7 @@ func (d *flat) root() int {
 	return d.word(0)
 }
 
-// slot is where a table keeps an entry, 0 where it does not.
+// slot returns where a table keeps an entry, 0 where it does not.
 func (d *flat) slot(table, entry int) int {
 	layout := table - int(int32(d.word(table)))
 	if at := 4 + 2*entry; at < int(binary.LittleEndian.Uint16(d.bytes[layout:])) {
@@ -65,7 +65,7 @@ func (d *flat) byte(table, entry int) byte {
 	return 0
 }
 
-// child is the table that an entry points to.
+// child returns the table that an entry points to.
 func (d *flat) child(table, entry int) int {
 	at := d.slot(table, entry)
 	if at == 0 {
@@ -75,7 +75,7 @@ func (d *flat) child(table, entry int) int {
 	return at + d.word(at)
 }
 
-// list is where a list begins and its length, of entries of so many bytes.
+// list returns where a list begins and its length, of entries of so many bytes.
 func (d *flat) list(table, entry, size int) (start, length int) {
 	at := d.slot(table, entry)
 	if at == 0 {

@@ -25,7 +25,7 @@ const (
 	FileLayout                 // the IPC file format, also called Feather version 2
 )
 
-// SchemaOf is the schema that records are written with.
+// SchemaOf returns the schema that records are written with.
 //
 // Errors: *[param.Error] for a schema that is not of tables, and for moments of nanoseconds that 64
 // bits do not hold.
@@ -61,7 +61,7 @@ func typeOf(c records.Column) aw.DataType {
 	return aw.PrimitiveTypes.Float64
 }
 
-// ToRecord is a frame as a record batch, which the caller releases.
+// ToRecord returns a frame as a record batch, which the caller releases.
 //
 // Errors: *[param.Error] for nil.
 func ToRecord(f *records.Frame) (aw.RecordBatch, error) {
@@ -181,7 +181,7 @@ func (w *writer) open(to io.Writer, l Layout) (batchWriter, error) {
 	return nil, param.New("arrow.WriteFrames.layout", int(l), "StreamLayout or FileLayout")
 }
 
-// batch is a frame as a batch. Its numbers are the batch's memory.
+// batch returns a frame as a batch. Its numbers are the batch's memory.
 func (w *writer) batch(f *records.Frame) aw.RecordBatch {
 	var columns []aw.Array
 	for j, c := range f.Schema().Columns() {
@@ -204,7 +204,7 @@ func (w *writer) batch(f *records.Frame) aw.RecordBatch {
 	return out
 }
 
-// present is the bitmap of values that are there, and how many are not.
+// present returns the bitmap of values that are there, and how many are not.
 func present(n int, missing func(i int) bool) (*memory.Buffer, int) {
 	var bits []byte
 	nulls := 0
@@ -238,7 +238,7 @@ func numbers(values []float64) aw.Array {
 	return array.NewFloat64Data(data)
 }
 
-// whole is a column of 64-bit whole numbers, whatever they stand for.
+// whole returns a column of 64-bit whole numbers, whatever they stand for.
 func whole(t aw.DataType, rows int, value func(row int) (int64, bool)) aw.Array {
 	out, there := make([]int64, rows), make([]bool, rows)
 	for i := range out {

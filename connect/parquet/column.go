@@ -46,7 +46,7 @@ const (
 	moments
 )
 
-// form is the most exact one in which a column takes the values.
+// form returns the most exact one in which a column takes the values.
 func (c convert) form(to records.Column) form {
 	switch k := to.Kind(); {
 	case k == records.DatetimeColumn && c.moment != nil:
@@ -220,7 +220,7 @@ func converter(field *pq.Column, c records.Column) (convert, error) {
 	return convert{}, refused
 }
 
-// logicalOf is what the values of a column stand for; nil for themselves.
+// logicalOf returns what the values of a column stand for; nil for themselves.
 func logicalOf(field *pq.Column) format.LogicalTypeValue {
 	if l := field.Type().LogicalType(); l != nil {
 		return l.Value

@@ -183,7 +183,7 @@ func (w *shards) finish() error {
 	return nil
 }
 
-// card is the header in YAML, whose texts are quoted as JSON quotes them, and the text.
+// card returns the header in YAML, whose texts are quoted as JSON quotes them, and the text.
 func (w *shards) card() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -102,7 +102,7 @@ func (in *input) group(i int) (values []records.Values, err error) {
 	return values, nil
 }
 
-// all is the frame of all row groups.
+// all returns the frame of all row groups.
 func (in *input) all(workers int) (*records.Frame, error) {
 	joined := make([]joint, len(in.places))
 	for values, err := range in.groups(workers) {

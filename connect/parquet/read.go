@@ -172,7 +172,7 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// next is the frame of the next rows.
+// next returns the frame of the next rows.
 func (in *input) next(rows int) (f *records.Frame, err error) {
 	defer rescue(&err)
 	values := make([]records.Values, len(in.places))
@@ -195,7 +195,7 @@ func (in *input) close() {
 	}
 }
 
-// find is the flat column of a name.
+// find returns the flat column of a name.
 func find(f *pq.File, c records.Column) (*column, error) {
 	for _, field := range f.Root().Columns() {
 		if field.Name() != c.Name() {

@@ -26,7 +26,7 @@ func writable(s records.Schema) error {
 	return nil
 }
 
-// decimals is how many digits the fraction of a second has in a column.
+// decimals returns how many digits the fraction of a second has in a column.
 func decimals(c records.Column) int {
 	lo, _ := c.Durations()
 	from, _ := c.Times()
@@ -39,7 +39,7 @@ func decimals(c records.Column) int {
 	return n
 }
 
-// digits is the power of ten that a part of a second is.
+// digits returns the power of ten that a part of a second is.
 func digits(unit time.Duration) int {
 	n := 0
 	for ; unit < time.Second; unit *= 10 {
@@ -67,7 +67,7 @@ func timeNode(c records.Column) pq.Node {
 	return pq.Timestamp(pq.Millisecond)
 }
 
-// exact is how the cells of a column are read that are no float64; nil for other columns.
+// exact returns how the cells of a column are read that are no float64; nil for other columns.
 func exact(f *records.Frame, c records.Column, column int) func(row int) (pq.Value, bool) {
 	switch c.Kind() {
 	case records.IntegerColumn:

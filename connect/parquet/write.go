@@ -21,7 +21,7 @@ const (
 	fewestRows  = 1 << 10
 )
 
-// rowsOfGroup is the number of rows of a row group of so many columns.
+// rowsOfGroup returns the number of rows of a row group of so many columns.
 func rowsOfGroup(columns int) int {
 	return min(max(groupValues/columns, fewestRows), groupRows)
 }
@@ -67,7 +67,7 @@ func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, er
 	return nil
 }
 
-// frameOf is a part as a frame.
+// frameOf returns a part as a frame.
 func frameOf(part records.Data, s records.Schema) (*records.Frame, error) {
 	const path = "parquet.WriteFrames"
 	if part == nil || !part.Schema().Equal(s) {

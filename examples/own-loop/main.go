@@ -68,7 +68,7 @@ type regression struct {
 	residue []float64
 }
 
-// Params are the coefficients.
+// Params returns the coefficients.
 func (r *regression) Params() device.Params { return r.params }
 
 // Gradients of half the squared error: the gradient of one example is its residue times its inputs.

@@ -41,7 +41,7 @@ const (
 	rounds = 300
 )
 
-// fit is the spread of the counts over the grid, by expectation maximisation.
+// fit returns the spread of the counts over the grid, by expectation maximisation.
 func fit(noisy []float64, std float64) []float64 {
 	histogram := make([]float64, bins)
 	for _, v := range noisy {
@@ -73,7 +73,7 @@ func fit(noisy []float64, std float64) []float64 {
 	return prior
 }
 
-// densities are those of a noisy count z under each possible count.
+// densities returns those of a noisy count z under each possible count.
 func densities(z float64) []float64 {
 	out := make([]float64, int(points))
 	for j := range out {

@@ -46,7 +46,7 @@ func Fill[T any](c *Choices, field *T, value T, setting, why string) {
 	c.Add(setting, value, why)
 }
 
-// text is a value as a plan prints it.
+// text returns a value as a plan prints it.
 func text(value any) string {
 	switch v := value.(type) {
 	case float64:

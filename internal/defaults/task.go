@@ -42,8 +42,8 @@ const gradientNoise = 0.35
 // for.
 func (t Task) Afford() float64 { return (gradientNoise * t.Signal) * (gradientNoise * t.Signal) }
 
-// Width is that of a hidden layer beside a given number of other units: the widest, up to most,
-// that can be trained for the given number of steps.
+// Width returns that of a hidden layer beside a given number of other units: the widest, up to
+// most, that can be trained for the given number of steps.
 func (t Task) Width(beside, steps, least, most int) int {
 	w := t.Afford() / float64(steps) / float64(max(beside, 1))
 	return powerOfTwo(min(max(w, float64(least)), float64(most)))
@@ -56,7 +56,7 @@ func (t Task) After(share float64) Task {
 	return t
 }
 
-// powerOfTwo is the largest that is no larger.
+// powerOfTwo returns the largest that is no larger.
 func powerOfTwo(x float64) int { return 1 << int(math.Log2(max(x, 1))) }
 
 // Steps returns the number of steps that noise permits a network with the given number of

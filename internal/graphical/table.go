@@ -14,7 +14,7 @@ func (d Domain) Cells(attributes []int) float64 {
 	return cells
 }
 
-// sizes are those of some attributes.
+// sizes returns those of some attributes.
 func (d Domain) sizes(attributes []int) []int {
 	out := make([]int, len(attributes))
 	for i, a := range attributes {

@@ -90,7 +90,7 @@ func (g graph) remove(a int) {
 	})
 }
 
-// missing is the number of pairs of an attribute's neighbours without an edge.
+// missing returns the number of pairs of an attribute's neighbours without an edge.
 func (g graph) missing(a int) (pairs int) {
 	own := g.of(a)
 	g.each(a, func(b int) {

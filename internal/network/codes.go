@@ -109,7 +109,7 @@ func (m *Maker) inTurn(codes, out device.Matrix) {
 	}
 }
 
-// everyNth is every nth row of a matrix from a given one on.
+// everyNth returns every nth row of a matrix from a given one on.
 func everyNth(m device.Matrix, first, n int) device.Matrix {
 	out := m.RowRange(first, m.Rows)
 	out.Rows = (out.Rows + n - 1) / n

@@ -123,8 +123,8 @@ func PartsOf(i int, be device.Backend, net models.Generator) []synth.Part {
 		synth.StatePart(Numbered(sectionState, i), net)}
 }
 
-// Numbered is the name of a section of one of several networks: number 0 has the name of an only
-// one.
+// Numbered returns the name of a section of one of several networks: number 0 has the name of an
+// only one.
 func Numbered(section string, i int) string {
 	if i == 0 {
 		return section

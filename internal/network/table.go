@@ -20,8 +20,8 @@ func TableBlocks(s records.Schema) []rff.Block {
 	return list
 }
 
-// levelsOf is how many evenly spaced values a column that is encoded as one number has, 0 for any
-// number.
+// levelsOf returns how many evenly spaced values a column that is encoded as one number has, 0 for
+// any number.
 func levelsOf(c records.Column) int {
 	switch c.Kind() {
 	case records.FlagColumn:

@@ -54,8 +54,8 @@ func hung(line, hang string) string {
 	}
 }
 
-// breakAt is the last blank that leaves at most columns before it, or else the first blank there
-// is, or -1 for a line that fits or has none. Blanks that begin the line do not count.
+// breakAt returns the last blank that leaves at most columns before it, or else the first blank
+// there is, or -1 for a line that fits or has none. Blanks that begin the line do not count.
 func breakAt(line string, columns int) int {
 	last, seen, words := -1, 0, false
 	for i, r := range line {

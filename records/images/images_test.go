@@ -131,7 +131,7 @@ func TestPixels(t *testing.T) {
 	}
 }
 
-// bomb is a PNG file that announces very many pixels.
+// bomb returns a PNG file that announces very many pixels.
 func bomb(side uint32) []byte {
 	head := binary.BigEndian.AppendUint32(nil, side)
 	head = append(binary.BigEndian.AppendUint32(head, side), 8, 2, 0, 0, 0)

@@ -15,7 +15,7 @@ import (
 
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// largeSchema is a table of ten columns: five of numbers, two of times and three of levels.
+// largeSchema returns a table of ten columns: five of numbers, two of times and three of levels.
 func largeSchema() (records.Schema, error) {
 	return records.NewSchema(
 		records.Numeric("amount", 0, 1).WithMissing(), records.Integer("day", 0, 1<<20),

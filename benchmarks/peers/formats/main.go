@@ -116,7 +116,7 @@ func write(folder string, s records.Schema) error {
 		halves(f))
 }
 
-// halves is a table in two parts.
+// halves returns a table in two parts.
 func halves(f *records.Frame) iter.Seq2[records.Data, error] {
 	return func(yield func(records.Data, error) bool) {
 		_ = yield(f.Slice(0, f.Len()/2), nil) && yield(f.Slice(f.Len()/2, f.Len()), nil)

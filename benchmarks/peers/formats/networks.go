@@ -298,7 +298,7 @@ func (n *networks) released() {
 	}
 }
 
-// drawn are the codes of a seeded draw of a system, with room for classes.
+// drawn returns the codes of a seeded draw of a system, with room for classes.
 func (n *networks) drawn(system uint64, rows, latent, classes int) device.Matrix {
 	rng, x := rand.New(rand.NewPCG(3, system)), device.CPU().New(rows, latent+classes)
 	for i := range rows {

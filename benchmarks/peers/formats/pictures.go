@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/records/images"
 )
 
-// pictureSchema is of small images in colour; those of CIFAR are of 32 pixels.
+// pictureSchema returns of small images in colour; those of CIFAR are of 32 pixels.
 func pictureSchema() records.Schema { return records.RGBImage(5, 7).WithLabels("cat", "a dog") }
 
 // writePictures writes images as files of every form.

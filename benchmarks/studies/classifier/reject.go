@@ -79,7 +79,7 @@ func (r rejection) run(ctx context.Context) error {
 	return nil
 }
 
-// named are the images whose label the classifier gives, and their part of all.
+// named returns the images whose label the classifier gives, and their part of all.
 func (r rejection) named(t *records.Table) (*records.Table, float64, error) {
 	features, err := scattered(r.kernel, t)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r rejection) named(t *records.Table) (*records.Table, float64, error) {
 	return t.Take(keep), float64(len(keep)) / float64(t.Len()), nil
 }
 
-// classes are those that the classifier names.
+// classes returns those that the classifier names.
 func classes(net *models.Classifier, t *records.Table) []int32 {
 	k := t.Schema().Classes()
 	out := make([]int32, 0, t.Len())

@@ -141,7 +141,7 @@ func (c config) others(t task, list []privgen.Recommendation) (more []privgen.Re
 	return more
 }
 
-// predicted is the plan's own line.
+// predicted returns the plan's own line.
 func predicted(p privgen.Plan) string {
 	for line := range strings.Lines(p.String()) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "predicted: ") {

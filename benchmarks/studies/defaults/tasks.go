@@ -29,7 +29,7 @@ type task struct {
 	nominal       int
 }
 
-// tableShapes are those that the rules for tables were fitted on.
+// tableShapes returns those that the rules for tables were fitted on.
 func tableShapes() (names []string, shapes map[string]demo.TableSource) {
 	names = []string{"adult-like", "numbers", "five classes", "few", "bits"}
 	return names, map[string]demo.TableSource{
@@ -60,7 +60,7 @@ func setShapes() (names []string, shapes map[string]demo.SetSource) {
 	}
 }
 
-// tasks are those that the flags name.
+// tasks returns those that the flags name.
 func (c config) tasks() ([]task, error) {
 	switch {
 	case c.train != "":

@@ -77,7 +77,7 @@ func agreement(ctx context.Context, c config, gen *privgen.Generator, clusters e
 	return nil
 }
 
-// majority is the commonest class of a cluster and its share.
+// majority returns the commonest class of a cluster and its share.
 func majority(counts []int) (class int, share float64) {
 	total := 0
 	for k, n := range counts {

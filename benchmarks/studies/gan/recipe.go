@@ -15,8 +15,8 @@ import (
 // side is that of the images.
 const side = digits.Side
 
-// chain is the run in the library's own words. What is in it was chosen on drawn digits, never on
-// the images of others.
+// chain returns the run in the library's own words. What is in it was chosen on drawn digits, never
+// on the images of others.
 func (c config) chain(public *records.Table) privgen.GANChain {
 	var loss models.CriticLoss
 	_ = loss.UnmarshalText([]byte(c.loss)) // what is unknown was refused by load

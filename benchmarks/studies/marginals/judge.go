@@ -27,7 +27,7 @@ func (j judge) validate() error {
 	return nil
 }
 
-// methods are the classifiers by which rows are judged.
+// methods returns the classifiers by which rows are judged.
 func (j judge) methods(s records.Schema) []classify.Method {
 	switch j.classifiers {
 	case "one":

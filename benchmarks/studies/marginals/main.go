@@ -168,7 +168,7 @@ func holdOut(all *records.Frame) (rows, held *records.Frame) {
 	return all.Take(kept), all.Take(out)
 }
 
-// one is a run of a system, and what it reaches.
+// one returns a run of a system, and what it reaches.
 func (c config) one(ctx context.Context, t table, key resultKey) (result, error) {
 	r := result{resultKey: key}
 	runtime.GC()

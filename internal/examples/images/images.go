@@ -77,7 +77,7 @@ func First(data records.Data, n int) [][]float32 {
 	return out
 }
 
-// Accuracy is the part of labelled records whose class predict names.
+// Accuracy returns the part of labelled records whose class predict names.
 func Accuracy(data records.Data, predict func(device.Batch, []int32)) float64 {
 	const chunk = 500
 	right, named := 0, make([]int32, chunk)

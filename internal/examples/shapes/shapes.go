@@ -55,7 +55,7 @@ const edge = 0.15
 // step is 1 well within a distance below zero, 0 well outside, and a ramp between.
 func step(distance float64) float64 { return min(max(0.5-distance/edge, 0), 1) }
 
-// inside is how much of a point belongs to a shape of about unit radius.
+// inside returns how much of a point belongs to a shape of about unit radius.
 func inside(shape int, u, v float64) float64 {
 	r := math.Hypot(u, v)
 	box := func(u, v, a, b float64) float64 { return step(max(math.Abs(u)-a, math.Abs(v)-b)) }
