@@ -210,6 +210,6 @@ func ExampleGroupBy() {
 	fmt.Println(customers.Schema())
 	fmt.Println(customers.Len(), "of unit", customers.Unit(), "with", customers.Rows().Len(), "rows")
 	// Output:
-	// vectors of 1 in [0, 100], at most 2 a person
+	// vectors of 1 in [0, 100], at most 2 per person
 	// 2 of unit user with 3 rows
 }

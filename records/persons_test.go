@@ -265,7 +265,7 @@ func TestPersonsInSchemaFiles(t *testing.T) {
 		if err := json.Unmarshal(text, &back); err != nil || back.RowsPerPerson() != 7 || !back.Equal(s) {
 			t.Errorf("%s reads as %v: %v", text, back, err)
 		}
-		if !strings.Contains(back.String(), "at most 7 a person") {
+		if !strings.Contains(back.String(), "at most 7 per person") {
 			t.Errorf("%v says nothing of persons", back)
 		}
 		bad := strings.Replace(string(text), `"rows_per_person":7`, `"rows_per_person":-7`, 1)

@@ -196,9 +196,9 @@ func TestRefusals(t *testing.T) {
 	s, f := people(t), drawn(t, people(t), 3)
 	level := must(records.NewSchema(records.Categorical("c", "a", "b", "x").WithMissing()))(t)
 	for says, a := range map[string]aw.Array{
-		"values of type LIST":   column(t, aw.ListOf(aw.PrimitiveTypes.Int8), "[[1],null]"),
-		"values of type BINARY": column(t, aw.BinaryTypes.Binary, `["YQ=="]`),
-		"bools for 3 levels":    column(t, aw.FixedWidthTypes.Boolean, "[true]"),
+		"values of type LIST":      column(t, aw.ListOf(aw.PrimitiveTypes.Int8), "[[1],null]"),
+		"values of type BINARY":    column(t, aw.BinaryTypes.Binary, `["YQ=="]`),
+		"or of 2 levels; it has 3": column(t, aw.FixedWidthTypes.Boolean, "[true]"),
 	} {
 		_, err := arrow.FromRecord(batchOf(a), level)
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), says) {
