@@ -151,7 +151,7 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 
 func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidate {
 	return []candidate{
-		{"independent", "counts of items alone: nearly as good if there are few records for each item.",
+		{"independent", "counts of items only: nearly as good if there are few records for each item.",
 			planned(Independent(s, b).Nominal(n).Plan)},
 		{"tree",
 			"pairs of items along a tree: better than counts if there are many records for each item.",
@@ -160,8 +160,9 @@ func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidat
 			planned(MWEM(s, b).Nominal(n).Plan)}}
 }
 
-// Part of the spread of values that the noise on a class's mean may be, and of the frequency of an
-// item.
+// The largest noise that is usable: mostNoise on the mean of a column in a class, as a fraction of
+// the column's range, and mostItemNoise on the frequency of an item, as a multiple of the mean
+// frequency. usualItems is the largest number of items of a set that is assumed.
 const (
 	mostNoise     = 0.25
 	mostItemNoise = 10

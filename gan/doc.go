@@ -1,6 +1,6 @@
-// Package gan trains generative adversarial networks under differential privacy: the system of
-// Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model" (dp-GAN, 2018),
-// corrected so that the guarantee holds, with improvements from later work.
+// Package gan trains generative adversarial networks under differential privacy. It is the system
+// of Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model" (dp-GAN,
+// 2018), corrected so that the guarantee holds, with improvements from later work.
 //
 // A critic learns to distinguish records from generated ones (fakes), and a generator learns to
 // make fakes that the critic accepts. Only the critic sees records: its steps are private

@@ -1,7 +1,7 @@
-// Package merf makes labelled synthetic records from one private release: the system of Harder,
-// Adamczewski and Park, "DP-MERF: Differentially Private Mean Embeddings with Random Features for
-// Practical Privacy-Preserving Data Generation" (AISTATS 2021), corrected so that the guarantee
-// holds.
+// Package merf makes labelled synthetic records from one private release. It is the system of
+// Harder, Adamczewski and Park, "DP-MERF: Differentially Private Mean Embeddings with Random
+// Features for Practical Privacy-Preserving Data Generation" (AISTATS 2021), corrected so that the
+// guarantee holds.
 //
 // Every record is mapped to features of bounded norm (package rff). What is released is, for each
 // class, the noisy sum of its records' features and its noisy count: one Gaussian release, whatever

@@ -1,4 +1,4 @@
-// Package tabletest holds tables for the tests of packages that read and write them.
+// Package tabletest has tables for the tests of packages that read and write them.
 package tabletest
 
 import (
@@ -83,7 +83,7 @@ func Parts(all ...records.Data) func(yield func(records.Data, error) bool) {
 	}
 }
 
-// visits has a column of every kind of time, and what else people lacks.
+// visits has a column of every kind of time, and the other kinds of column that people lacks.
 func visits(t testing.TB) records.Schema {
 	t.Helper()
 	from := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
