@@ -51,6 +51,8 @@ func Recommend(schema records.Schema, budget accountant.Budget,
 	k.Add(budget.Validate())
 	k.OK(nominal > 0 && nominal <= math.MaxInt32, "privgen.Recommend.nominal", nominal,
 		"a public number of records, at most 2^31")
+	k.OK(budget.Delta != 0, "privgen.Recommend.budget.Delta", budget.Delta,
+		"a positive number: the defaults of every system add Gaussian noise")
 	if err := k.Err(); err != nil {
 		return nil, err
 	}

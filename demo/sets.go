@@ -61,7 +61,8 @@ func (g SetSource) Validate() error {
 			errs = append(errs, param.New("demo.SetSource."+field, value, want))
 		}
 	}
-	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records, "a number of rows that a table can hold")
+	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records,
+		"a number of rows that a table can hold")
 	bad(!(g.MeanItems >= 1 && g.MeanItems <= float64(g.MaxItems)), "MeanItems", g.MeanItems,
 		"at least 1 and at most MaxItems")
 	bad(g.MaxItems > g.Universe, "MaxItems", g.MaxItems, "at most the universe")

@@ -25,7 +25,7 @@ type TableSource struct {
 	Levels   int // largest number of levels of a categorical column, at least 2; the smallest is 2
 	Flags    int
 	Classes  int     // 0 for no label
-	Minority float64 // fraction of records in the last class, the others being equal; 0 if all are equal
+	Minority float64 // fraction of records in the last class; 0 if all classes are equal
 	Seed     uint64  // seed of the distribution
 	Draw     uint64  // seed of the records: different draws with one Seed have the same distribution
 }
@@ -42,7 +42,8 @@ func (g TableSource) Validate() error {
 			errs = append(errs, param.New("demo.TableSource."+field, value, want))
 		}
 	}
-	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records, "a number of rows that a table can hold")
+	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records,
+		"a number of rows that a table can hold")
 	bad(g.Numbers < 0 || g.Choices < 0 || g.Flags < 0 || g.Numbers+g.Choices+g.Flags < 1, "Numbers",
 		g.Numbers, "at least one column")
 	bad(g.Choices > 0 && g.Levels < 2, "Levels", g.Levels, "at least 2")

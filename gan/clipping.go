@@ -24,7 +24,7 @@ type Clipping struct {
 	// Adaptive uses the mean gradient norms of Batch public records, times Scale, recomputed in
 	// every step.
 	Adaptive bool    `json:"adaptive,omitempty"`
-	Kept     bool    `json:"kept,omitempty"`  // with Adaptive: the norms of the first step are kept for all steps
+	Kept     bool    `json:"kept,omitempty"`  // with Adaptive: keep the norms of the first step
 	Scale    float64 `json:"scale,omitempty"` // 0 means 1
 	Batch    int     `json:"batch,omitempty"` // 0 means 64
 }

@@ -21,7 +21,7 @@ type settled struct {
 	cells  cells
 	of     [][]float64 // by class: the probabilities of its cells
 	shifts [][]float64 // by class and coordinate: what is added to the logits of its levels
-	knots  [][]float64 // by class: quantiles of the generator's output, for the ranked columns in order
+	knots  [][]float64 // by class: quantiles of the output, for the ranked columns in order
 }
 
 const (

@@ -154,7 +154,7 @@ func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
 		return nil, err
 	}
 	if read == nil {
-		return nil, param.New("merf.EmbedPasses.read", nil, "a function that returns the sums of all records")
+		return nil, param.New("merf.EmbedPasses.read", nil, "a function that returns sums of all records")
 	}
 	return p.release(ctx, ledger, nil, func(r *synth.Run) (*Partial, error) {
 		s, err := read(ctx, synth.Pass{Purpose: PurposeEmbed})

@@ -17,7 +17,7 @@ type Plan struct {
 	synth.Program
 	Config   Config
 	SumStd   float64 // standard deviation of the noise on each feature's sum
-	CountStd float64 // standard deviation of the noise on each class's count; 0 if counts are not released
+	CountStd float64 // standard deviation of the noise on each count; 0 if none is released
 
 	work *work
 }

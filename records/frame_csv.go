@@ -226,7 +226,8 @@ func (c CSV) validateFrames(s Schema) error {
 				param.New("records.CSV.Names", fmt.Sprintf("%q twice", name), "names that are unique"))
 		}
 		if strings.ContainsAny(name, "\r\n") {
-			errs = append(errs, param.New("records.CSV.Names", fmt.Sprintf("%q", name), "names without line breaks"))
+			errs = append(errs,
+				param.New("records.CSV.Names", fmt.Sprintf("%q", name), "names without line breaks"))
 		}
 	}
 	return errors.Join(errs...)

@@ -217,7 +217,8 @@ func NewPartedTable(s Schema, parts ...TablePart) (*PartedTable, error) {
 				p.schema.String(), s.String())
 		}
 		if p.values.rows > maxRows-n {
-			return nil, param.New("records rows", "too many rows in all parts together", fmt.Sprintf("at most %d", maxRows))
+			return nil, param.New("records rows", "too many rows in all parts together",
+				fmt.Sprintf("at most %d", maxRows))
 		}
 		n += p.values.rows
 		t.ends = append(t.ends, n)

@@ -106,7 +106,7 @@ func group(d Data, of []int32, persons, most int) (*Persons, error) {
 		all[next[p]] = int32(i)
 		next[p]++
 	}
-	out := &personsRows{first: make([]int32, 1, persons+1), shares: Shares{}} // not nil, even without persons
+	out := &personsRows{first: make([]int32, 1, persons+1), shares: Shares{}} // never nil
 	var rows []int32
 	for p := range persons {
 		rows = append(rows, keepRows(all[start[p]:start[p+1]], most)...)
@@ -185,7 +185,7 @@ func (s Shares) Of(row int) float64 {
 // appendShares appends n shares that add up to 1 and are as equal as multiples of ShareStep can be.
 func appendShares(dst Shares, n int) Shares {
 	const units = 1 / ShareStep
-	upTo := func(i int) int64 { return units * int64(i) / int64(n) } // int64, since int may have 32 bits
+	upTo := func(i int) int64 { return units * int64(i) / int64(n) } // int may have 32 bits
 	for i := range n {
 		dst = append(dst, float32(upTo(i+1)-upTo(i))*ShareStep)
 	}

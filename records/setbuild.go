@@ -59,7 +59,8 @@ func setSchema(s Schema) error {
 		return err
 	}
 	if !s.Sparse() {
-		return param.New("records.Schema.Kind", s.kind, "sets; vectors and images make a Table, tables a Frame")
+		return param.New("records.Schema.Kind", s.kind,
+			"sets; vectors and images make a Table, tables a Frame")
 	}
 	return nil
 }

@@ -75,7 +75,8 @@ func (c Patches) validate(l Layout) error {
 	for i, w := range c.Windows {
 		if !(w > 0 && w <= 1e6) {
 			errs = append(errs,
-				param.New(fmt.Sprintf("rff.Patches.Windows[%d]", i), w, "a positive fraction of the image's side"))
+				param.New(fmt.Sprintf("rff.Patches.Windows[%d]", i), w,
+					"a positive fraction of the image's side"))
 		}
 	}
 	if !(c.Blur >= 0 && c.Blur <= 1e3) {
