@@ -86,6 +86,8 @@ func Check(d Data) error {
 		return Check(t.Data)
 	case *MappedSets:
 		return t.check()
+	case *Persons: // as Data they have one row of each person only
+		return Check(t.rows)
 	}
 	return checkEncoded(d)
 }

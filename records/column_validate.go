@@ -41,7 +41,7 @@ func (c Column) validate(i int) []error {
 		return f.errs
 	}
 	if !plainText(c.name) {
-		f.bad(".Name", quotedName(c.name), "a name without control characters and surrounding blanks")
+		f.bad(".Name", quotedName(c.name), "a name without control characters or surrounding blanks")
 	} else {
 		f.path = fmt.Sprintf("records.Column[%.40q]", c.name)
 	}
@@ -140,7 +140,7 @@ func (f *columnFaults) texts() {
 	for i, text := range f.column.levels {
 		if !plainText(text) || level[text] {
 			f.bad(fmt.Sprintf(".Levels[%d]", i), quotedName(text),
-				"a unique name without control characters and surrounding blanks")
+				"a unique name without control characters or surrounding blanks")
 		}
 		level[text] = true
 	}

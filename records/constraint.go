@@ -172,6 +172,12 @@ func (c Constraint) words() string {
 	all := strings.Join(c.columns, ", ")
 	switch c.kind {
 	case withinConstraint:
+		switch {
+		case c.hi == "" && c.lo != "":
+			return fmt.Sprintf("%s >= %s", all, c.lo)
+		case c.lo == "" && c.hi != "":
+			return fmt.Sprintf("%s <= %s", all, c.hi)
+		}
 		return fmt.Sprintf("%s within [%s, %s]", all, c.lo, c.hi)
 	case onlyConstraint:
 		return all + " one of " + few(c.rows)

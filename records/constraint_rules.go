@@ -95,10 +95,14 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 	}
 	switch c.kind {
 	case withinConstraint:
+		column := m.columns[r.at[0]]
+		if !ordered(column.kind) {
+			return r, wrong(quotedName(column.name), fmt.Sprintf(
+				"a column with an order; this one is %.200v", column))
+		}
 		if !r.bounds(m) {
-			return r, wrong(fmt.Sprintf("[%s, %s]", c.lo, c.hi),
-				fmt.Sprintf("an ordered column with values between the bounds, and the column is %.200v",
-					m.columns[r.at[0]]))
+			return r, wrong(fmt.Sprintf("bounds %.40q and %.40q", c.lo, c.hi), fmt.Sprintf(
+				"bounds between which there is a value of the column %.200v", column))
 		}
 	case ascendingConstraint, strictlyConstraint:
 		for _, at := range r.at[1:] {
@@ -134,9 +138,6 @@ func ordered(k ColumnKind) bool {
 // bounds parses the bounds of a Within, and reports whether a value lies between them.
 func (r *rule) bounds(m *mixed) bool {
 	column, code := m.columns[r.at[0]], &m.cells[r.at[0]]
-	if !ordered(column.kind) {
-		return false
-	}
 	lo, hi := r.Constraint.lo, r.Constraint.hi
 	switch {
 	case column.kind == OrdinalColumn:
@@ -236,8 +237,11 @@ func (r *rule) table(m *mixed, wrong func(any, string) error) error {
 		for k, text := range row {
 			v, ok := m.token(r.at[k], lookups[k], text)
 			if !ok {
-				return wrong(fmt.Sprintf("row %d: %.40q", i, text),
-					fmt.Sprintf("a value of the column %.200v", m.columns[r.at[k]]))
+				given := quotedName(text)
+				if r.kind != onlyConstraint {
+					given = fmt.Sprintf("row %d: %s", i, given)
+				}
+				return wrong(given, fmt.Sprintf("a value of the column %.200v", m.columns[r.at[k]]))
 			}
 			values[k] = v
 		}

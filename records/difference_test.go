@@ -51,7 +51,7 @@ func TestConstraintErrorsNameWhatIsAccepted(t *testing.T) {
 		{records.Only("id", 3), []string{"not an identifier"}},
 		{records.Only("ward", "east"), []string{`"east"`, `["north" "south"]`}},
 		{records.Only("age", 200), []string{`"200"`, "[0, 100]"}},
-		{records.Within("ward", 1, 2), []string{"ordered column", `["north" "south"]`}},
+		{records.Within("ward", 1, 2), []string{"column with an order", `["north" "south"]`}},
 		{records.Within("age", 9, 1), []string{"[9, 1]", "[0, 100]"}},
 		{records.Ascending("ward", "age"), []string{"ward: categorical", "age: integer"}},
 		{records.Unique("age", "age"), []string{`"age" twice`, "each column once"}},

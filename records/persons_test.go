@@ -251,6 +251,22 @@ func TestPersonsPrintAsPrivate(t *testing.T) {
 	}
 }
 
+// TestCheckReadsAllRowsOfPersons: a person read as Data is the first row only.
+func TestCheckReadsAllRowsOfPersons(t *testing.T) {
+	schema, err := records.NewSchema(records.Numeric("x", 0, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := records.FromValues(schema, []any{1}, []any{99}, []any{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = records.Check(grouped(t, rows, []string{"ann", "ann", "bob"}, 2))
+	if err == nil || !strings.Contains(err.Error(), `row 1, column "x": outside the bounds`) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestPersonsInSchemaFiles(t *testing.T) {
 	table, err := records.NewSchema(records.Numeric("x", 0, 9))
 	if err != nil {

@@ -67,7 +67,7 @@ func (c Patches) validate(l Layout) error {
 	var errs []error
 	if !l.image() {
 		errs = append(errs,
-			param.New("rff.Patches: layout", fmt.Sprintf("%d×%d", l.Height, l.Width), "images"))
+			param.New("rff.Patches: layout", "records that are not images", "images"))
 	}
 	if len(c.Windows) == 0 {
 		errs = append(errs, param.New("rff.Patches.Windows", c.Windows, "at least one side"))
