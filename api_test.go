@@ -19,7 +19,7 @@ var updateAPI = flag.Bool("update-api", false, "write testdata/api.txt")
 const apiFile = "testdata/api.txt"
 
 // TestExportedAPI compares the exported names of every public package, with their signatures, with
-// a file: a change of the surface is seen in review. After a change that is meant:
+// a file, so that a change of the API is visible in review. After an intended change:
 //
 //	go test -run TestExportedAPI -update-api .
 func TestExportedAPI(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// tables are made-up data that business and machines keep: line items like those of TPC-H, and
-// readings with the moment of each.
+// tables returns generated data as businesses and machines store them: line items like those of
+// TPC-H, and sensor readings with their times.
 func tables(t testing.TB, n int) map[string]*records.Frame {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(11, 12))

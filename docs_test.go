@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEveryExportedNameIsDocumented, fields of structs and methods of interfaces
-// excepted: those read with the type they stand in.
+// TestEveryExportedNameIsDocumented, fields of structs and methods of interfaces excepted: they are
+// read together with their type.
 func TestEveryExportedNameIsDocumented(t *testing.T) {
 	names := 0
 	all, fset := parsed(t)

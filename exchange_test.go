@@ -95,7 +95,7 @@ func TestSystemsAreExchangeable(t *testing.T) {
 	}
 }
 
-// TestZeroValuesPrint: what nothing has filled says so, and refuses to run.
+// TestZeroValuesPrint: zero values can be printed, and running them is an error.
 func TestZeroValuesPrint(t *testing.T) {
 	for _, zero := range []any{&privgen.Generator{}, (*privgen.Generator)(nil), &merf.Plan{},
 		&mix.Plan{}, &gan.Plan{},

@@ -13,10 +13,10 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// relations are the two promises.
+// relations lists both relations.
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
-// kernels are feature maps of all kinds, small enough for millions of runs.
+// kernels returns feature maps of all kinds, small enough for millions of runs.
 func kernels() map[string]rff.EmbeddingKernel {
 	return map[string]rff.EmbeddingKernel{
 		"rbf":       rff.RBF{Dim: 12, Bandwidth: 1},
@@ -28,8 +28,8 @@ func kernels() map[string]rff.EmbeddingKernel {
 	}
 }
 
-// modest is a kernel that claims half the norm its features have: rows have to be held to what was
-// claimed.
+// modest is a kernel that claims half the norm of its features: rows must be clipped to the claimed
+// norm.
 type modest struct{ rff.EmbeddingKernel }
 
 func (k modest) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
@@ -58,7 +58,7 @@ func table(t testing.TB, extra ...records.Column) records.Schema {
 	return s
 }
 
-// schemas are records of every kind, with classes and without.
+// schemas returns schemas of every kind, with classes and without.
 func schemas(t testing.TB) []records.Schema {
 	return []records.Schema{
 		table(t, records.Label("class", "a", "b", "c")),

@@ -184,8 +184,7 @@ func TestSizesHaveFloors(t *testing.T) {
 	}
 }
 
-// TestWienerWeights: a class that drowns in the noise counts little, one that does not counts
-// fully.
+// TestWienerWeights: a class that is mostly noise has little weight, others nearly full weight.
 func TestWienerWeights(t *testing.T) {
 	e := internalEmbedding(t, pairs)
 	for j := range e.sum(0) {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// constrained returns a table with a constraint of every sort.
+// constrained returns the schema of a table with a constraint of every kind.
 func constrained(t testing.TB) records.Schema {
 	t.Helper()
 	s := must(records.NewSchema(
@@ -94,7 +94,8 @@ func TestKeptRecordsObey(t *testing.T) {
 	}
 }
 
-// TestCheckReportsBrokenConstraints of records that were read, which nothing changes.
+// TestCheckReportsBrokenConstraints: Check reports records that break constraints and does not
+// change them.
 func TestCheckReportsBrokenConstraints(t *testing.T) {
 	s := must(records.NewSchema(records.Integer("a", 0, 9), records.Integer("b", 0, 9),
 		records.Flag("c", "no", "yes")))(t)
@@ -113,7 +114,8 @@ records: row 3, column "b": breaks the constraint: (b) unique` {
 	}
 }
 
-// TestRepairsAreTheNearest and leave what they started from as it was.
+// TestRepairsAreTheNearest: repairs move values as little as possible and do not change their
+// input.
 func TestRepairsAreTheNearest(t *testing.T) {
 	s := must(records.NewSchema(records.Numeric("a", 0, 9), records.Integer("b", 0, 5),
 		records.Integer("c", 0, 9), records.Categorical("x", "p", "q", "r"),
@@ -139,8 +141,8 @@ func TestRepairsAreTheNearest(t *testing.T) {
 	}
 }
 
-// TestConstraintsReadBack from JSON, go along with columns that are left, and are not part of what
-// makes two schemas equal.
+// TestConstraintsReadBack: constraints survive JSON, remain if their columns do, and do not affect
+// whether two schemas are equal.
 func TestConstraintsReadBack(t *testing.T) {
 	s := constrained(t)
 	var back records.Schema
@@ -172,7 +174,7 @@ func TestConstraintsReadBack(t *testing.T) {
 	}
 }
 
-// TestItemConstraints keep sets that have what they should, with their labels.
+// TestItemConstraints: sets that meet the constraints are kept, with their labels.
 func TestItemConstraints(t *testing.T) {
 	s := records.Sets(6, 3).WithLabels("a", "b")
 	d := must(records.FromItems(s, [][]uint32{{1, 2}, {1, 3}, {2}, {1, 2, 4}, {1, 2, 5}},

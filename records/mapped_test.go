@@ -200,7 +200,7 @@ func TestRowsOverOneAnotherAreRefused(t *testing.T) {
 	}
 }
 
-// TestLyingFilesOfSetsAreRefused, and cost no memory.
+// TestLyingFilesOfSetsAreRefused: files with false sizes are errors and take no memory.
 func TestLyingFilesOfSetsAreRefused(t *testing.T) {
 	whole := written(t, made(t, 5000, 100))
 	foot := len(whole) - 40

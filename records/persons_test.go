@@ -189,7 +189,7 @@ func TestPersonsOfEveryKind(t *testing.T) {
 	}
 }
 
-// other is a type of data that is not this module's.
+// other is a user-defined type of data.
 type other struct{ records.Data }
 
 func TestPersonsRefusals(t *testing.T) {
@@ -233,7 +233,7 @@ func TestPersonsRefusals(t *testing.T) {
 	}
 }
 
-// hiding hides persons behind a type of its own.
+// hiding hides persons behind a user-defined type.
 type hiding struct{ *records.Persons }
 
 func errorOf[T any](_ T, err error) error { return err }

@@ -52,7 +52,7 @@ func holders(t *testing.T) map[string]any {
 // foreignData is data of a type outside the package.
 type foreignData struct{ records.Data }
 
-// inside holds a value where package fmt does not ask it how to print, and where it does.
+// inside holds a value in an unexported field, for which package fmt does not call Format.
 type inside struct{ hidden any }
 type shown struct{ Shown any }
 
@@ -143,7 +143,7 @@ func TestBatchesPrintAsPrivate(t *testing.T) {
 	}
 }
 
-// TestZeroValuesOfDataArePrintable, and hold no records.
+// TestZeroValuesOfDataArePrintable: zero values can be printed and hold no records.
 func TestZeroValuesOfDataArePrintable(t *testing.T) {
 	for _, d := range []records.Data{&records.Table{}, &records.Frame{}, &records.SetTable{},
 		&records.MappedSets{},

@@ -239,7 +239,7 @@ func TestParameterErrors(t *testing.T) {
 	}
 }
 
-// TestAnyKernelWrittenElsewhereFits: a caller's own Kernel needs only New.
+// TestAnyKernelWrittenElsewhereFits: a user-defined Kernel needs only New.
 func TestAnyKernelWrittenElsewhereFits(t *testing.T) {
 	var k rff.Kernel = mixture{}
 	m := newMap(t, k, 6, 3)

@@ -115,7 +115,7 @@ func TestStrokesOfARecordAreItsOwn(t *testing.T) {
 	}
 }
 
-// TestUprightStrokesForgive place, slant and size, and tell shapes apart.
+// TestUprightStrokesForgive: features ignore place, slant and size, and distinguish shapes.
 func TestUprightStrokesForgive(t *testing.T) {
 	f := strokes(t, rff.StrokesFor(20, 20), picture)
 	plus := bar(10, 10, 0, 14)
