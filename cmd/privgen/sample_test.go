@@ -110,7 +110,7 @@ func TestSamplesOfConditions(t *testing.T) {
 		"hours<=1", "--attempts", "2"), "--attempts")
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "work=idle"), "idle")
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "height>=1"),
-		`of the columns [\"age\"`)
+		`of the columns ["age"`)
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--class", "middle"), "low")
 }
 
