@@ -27,10 +27,10 @@ func largeSchema() (records.Schema, error) {
 	)
 }
 
-// part is how many rows are in memory at once.
+// part is the number of rows in memory at a time.
 const part = 100_000
 
-// writeLarge writes a table of so many rows that are made up.
+// writeLarge writes a table of generated rows.
 func writeLarge(path string, rows int) error {
 	s, err := largeSchema()
 	if err != nil {
@@ -131,7 +131,7 @@ func scanLarge(path, way string) error {
 	return nil
 }
 
-// report says how fast that was and how much memory it took at most.
+// report prints the speed and the largest memory use.
 func report(what string, rows int, begin time.Time) {
 	seconds := time.Since(begin).Seconds()
 	peak := "unknown"

@@ -1,5 +1,5 @@
 // Command formats writes a table in every format of the library, or reads one back, so that
-// programs in Python can be asked whether they see the same values: see check.py.
+// programs in Python can compare the values: see check.py.
 //
 //	go run . -write FOLDER     writes a table, images and a network in every format
 //	go run . -read FILE        prints the records of a Parquet or Arrow file as lines of JSON

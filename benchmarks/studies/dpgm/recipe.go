@@ -14,7 +14,7 @@ import (
 // The program models black and white images of 28×28 pixels.
 const side = digits.Side
 
-// chain returns the run in the library's own words.
+// chain returns the run as a chain of the library.
 func (c config) chain() privgen.DPGMChain {
 	train := sgd.Config{ClipNorm: c.clip, SamplingProbability: c.q, Steps: c.steps,
 		Optimizer: sgd.Momentum(c.lr, 0.9)}

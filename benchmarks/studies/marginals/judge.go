@@ -47,7 +47,7 @@ const (
 	bins        = 20 // of a number, in variations
 )
 
-// measure fills in what the rows reach.
+// measure fills in the scores of the rows.
 func (j judge) measure(r *result, t table, synthetic records.Data) error {
 	real, err := tabular.Read(t.rows, nil)
 	if err != nil {

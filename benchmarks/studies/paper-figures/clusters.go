@@ -40,8 +40,8 @@ func (f *clusterFigure) spaces(list string) error {
 	return nil
 }
 
-// config returns the private k-means both methods run, from the same data-free start. The
-// papers' Lloyd iterations move centres to noisy means and leave it at that.
+// config returns the private k-means both methods run, from the same data-free start. The papers'
+// Lloyd iterations move centres to noisy means without further processing.
 func (f clusterFigure) config() kmeans.Config {
 	c := kmeans.Config{K: 10, Iterations: f.iterations, Small: kmeans.SplitLargest}
 	if !f.shrink {
@@ -53,7 +53,7 @@ func (f clusterFigure) config() kmeans.Config {
 // epsilons returns the budgets of the horizontal axis.
 func epsilons() []float64 { return []float64{0.1, 0.2, 0.5, 1, 2} }
 
-// space is one way of clustering: a number of features, or 0 for records as they are.
+// space is one way of clustering: a number of features, or 0 for clustering the records themselves.
 type space int
 
 func (s space) String() string {

@@ -39,9 +39,8 @@ func (p *pupil) learn(x, targets device.Matrix) {
 	p.descent.Step(p.net.Params().Flat.Data, p.grad.Flat.Data, 1)
 }
 
-// judge states the probabilities of classes. The source passes on the likeliest class alone, which
-// on samples that look like no class in particular makes both classifiers sure of whatever they
-// said first.
+// judge returns the probabilities of classes. The source uses only the most likely class. On
+// samples that resemble no class, this makes both classifiers certain of their first answer.
 func (p *pupil) judge(x device.Matrix) device.Matrix {
 	out := device.HostMatrix(x.Rows, p.net.Classes(), make([]float32, x.Rows*p.net.Classes()))
 	p.net.Predict(device.Batch{Rows: x.Rows, Dense: x}, out)

@@ -24,7 +24,7 @@ type synthesiser struct {
 	fit  func(context.Context, accountant.Budget, records.Data, uint64) (fitted, error)
 }
 
-// fitted is what came of it.
+// fitted is the result of a fit.
 type fitted struct {
 	bill      string
 	paper     string
@@ -98,7 +98,7 @@ func drawn(g *privgen.Generator) func(context.Context, int, uint64) (records.Dat
 	}
 }
 
-// chain returns the run in the library's own words.
+// chain returns the run as a chain of the library.
 func (c config) chain(s records.Schema, b accountant.Budget, k int, seed uint64) privgen.DPGMChain {
 	q := min(c.batch/float64(c.nominal), 1)
 	steps := or(c.steps, c.epochs*int(math.Ceil(1/q)))
