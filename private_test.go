@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -91,6 +91,10 @@ func workers(t *testing.T) map[string]any {
 type concealed struct{ value any }
 type embedded struct{ any }
 
+// secret matches 77123 in all bases that a program prints numbers in. It matches whole numbers, or
+// their beginning: addresses, which are long numbers, may hold any digits further on.
+var secret = regexp.MustCompile(`(?i)\b(0x|0o)?(77123\b|12d43\b|226503\b|4796a18|40f2d43)|7\.7123`)
+
 // TestWorkersPrintNoRecord: under no verb, in no nesting, and in no encoding. A planted leak is
 // found in each.
 func TestWorkersPrintNoRecord(t *testing.T) {
@@ -99,12 +103,9 @@ func TestWorkersPrintNoRecord(t *testing.T) {
 	for name, v := range all {
 		found := 0
 		see := func(how, text string) {
-			for _, secret := range []string{"77123", "7.7123", "12d43", "226503", "4796a18", "40f2d43"} {
-				if strings.Contains(text, secret) {
-					if found++; name != "planted" {
-						t.Errorf("%s, %s: %.200s", name, how, text)
-					}
-					return
+			if secret.MatchString(text) {
+				if found++; name != "planted" {
+					t.Errorf("%s, %s: %.200s", name, how, text)
 				}
 			}
 		}

@@ -41,7 +41,7 @@ func (d Draw) effort() int { return cmp.Or(d.Effort, defaultEffort) }
 type Accepted struct {
 	Kept, Tried int                  // records, of those that the model drew
 	Exact       []string             // constraints that the model itself met exactly
-		Probability float64              // of these in the class drawn; 0 if the model does not know it
+	Probability float64              // of these in the class drawn; 0 if the model does not know it
 	Each        []records.Acceptance // of every constraint by itself, among the records tried
 }
 
