@@ -94,7 +94,9 @@ func labelsOf(d Data) []int32 {
 	return b.Labels
 }
 
-// AsFrame returns the frame that data is or that [WithUnit] wraps; ok is false for other data.
+// AsFrame returns the frame that data is or that [WithUnit] or [WithPart] wraps; ok is false for
+// other data. The frame alone does not state the unit and part that these stated: it is one of
+// records.
 func AsFrame(d Data) (f *Frame, ok bool) {
 	if s, said := d.(stated); said {
 		return AsFrame(s.Data)
@@ -114,5 +116,9 @@ func frameOf(s Schema, d Data) (*Frame, error) {
 	for i := range b.Rows {
 		flat = append(flat, b.Dense.Row(i)...)
 	}
-	return DecodeFlat(s, flat, b.Labels...)
+	f, err := DecodeFlat(s, flat, b.Labels...)
+	if err == nil {
+		f.home = joined([]Data{d})
+	}
+	return f, err
 }

@@ -252,7 +252,7 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 		}
 		out.cells[j].ticks = ticks
 	}
-	return out, nil
+	return restated(out, d), nil
 }
 
 // copied returns a copy of the frame whose list of columns may be changed; the columns' storage is

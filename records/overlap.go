@@ -16,9 +16,9 @@ import (
 //
 // It compares where records are stored and which table they were taken from, never their values, so
 // its result depends on no record's value. It does not detect copies made in other ways than by
-// Take and [Concat]. Rows taken from a table always overlap with a slice of the same table,
-// whichever rows they are. Two slices, or two sets of rows taken from one table, may be different
-// records and need not overlap.
+// Take, [Concat], [Binarize], [GroupBy] and [Frame.Encoded]. Rows taken from a table always overlap
+// with a slice of the same table, whichever rows they are. Two slices, or two sets of rows taken
+// from one table, may be different records and need not overlap.
 func Overlap(a, b Data) bool {
 	x, y := placesOf(a), placesOf(b)
 	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, y.homes) ||

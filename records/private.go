@@ -12,7 +12,9 @@ import (
 // Package fmt does not call a value's Format method if the value is in an unexported field of
 // another struct: it walks through structs, and through one pointer if the verb does not apply to
 // pointers, such as %s. So these types hold a pointer to a struct that holds another pointer, and
-// fmt prints an address.
+// fmt prints an address. [Nonzeros] and device.Batch have exported fields, which programs use, and
+// print as "[private]" only where fmt calls their Format method: not in an unexported field of
+// another struct.
 //
 // Records are returned by Gather, Range, Row, Items and Value, and by the writers, as plain
 // slices and texts.
@@ -38,6 +40,15 @@ func (f Frame) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
 func (f Frame) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
+func (z Nonzeros) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue returns "[private]".
+func (z Nonzeros) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (z Nonzeros) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // Format writes "[private]" for every verb.
 func (t SetTable) Format(f fmt.State, _ rune) { redact(f) }
