@@ -100,7 +100,7 @@ func itemFaults(s Schema, list []Constraint) error {
 
 // Keep returns the records of d that obey the constraints, at most the given number of them, after
 // the repairs that the constraints ask for. Records after the last one kept are not examined. The
-// result has the unit of privacy and the part that d has.
+// result has the unit and the part of d.
 //
 // Errors: *[param.Error] for records of another schema.
 func (e *Enforcer) Keep(d Data, most int) (Data, error) {

@@ -135,7 +135,7 @@ func (m *Model) Given(attribute int, allowed func(value int) bool) (*Model, floa
 
 // Weighted returns the model given an observation, and the probability of the observation. weights
 // are the probabilities of the observation, from 0 to 1, under each cell of some attributes, which
-// ascend.
+// are ascending.
 func (m *Model) Weighted(attributes []int, weights []float64) (*Model, float64) {
 	theta := make([]float64, len(weights))
 	for v, w := range weights {
