@@ -95,7 +95,8 @@ func labelsOf(d Data) []int32 {
 }
 
 // AsFrame returns the frame that data is or that [WithUnit] or [WithPart] wraps; ok is false for
-// other data. The frame alone does not state what these did: it holds records.
+// other data. The frame alone does not state the unit and part that these stated: it is one of
+// records.
 func AsFrame(d Data) (f *Frame, ok bool) {
 	if s, said := d.(stated); said {
 		return AsFrame(s.Data)
