@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestSealedBytes: a message opens under its key and about what it was sealed for, and as nothing
-// else; sealed twice it is not the same bytes.
+// TestSealedBytes: a message opens only under its key and label, and only as bytes. Sealing it
+// twice gives different bytes.
 func TestSealedBytes(t *testing.T) {
 	k, message := NewKey(), make([]byte, 8)
 	one, err := k.SealBytes([]byte("about"), message)
@@ -23,7 +23,7 @@ func TestSealedBytes(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if bytes.Equal(one, two) {
-		t.Error("two messages have one nonce")
+		t.Error("sealing twice gives the same bytes")
 	}
 	if bytes.Equal(one[:saltSize], two[:saltSize]) { // once in 2^256 runs
 		t.Error("two messages have one salt")
@@ -52,7 +52,7 @@ func TestSealedBytes(t *testing.T) {
 	}
 }
 
-// TestWholeGradients are those of units and carry, to the bit, and exact.
+// TestWholeGradients: a release of Whole has the same bits as one of Units and Carry.
 func TestWholeGradients(t *testing.T) {
 	units, carry := []int32{5, -7, 1 << 30}, []float64{1 << 40, 0, -3}
 	whole := NewFixedSum(3, 0.25)

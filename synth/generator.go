@@ -19,7 +19,7 @@ type Model interface {
 	// Sampler starts a draw for one caller. The draw has been checked against the model's schema
 	// and clusters.
 	Sampler(Draw) (Sampler, error)
-	// Encode writes the model: a header in JSON and sections of numbers.
+	// Encode returns the model as a file: a header in JSON and sections of numbers.
 	Encode() (*File, error)
 }
 
@@ -77,8 +77,8 @@ func (g *Generator) Model() Model {
 	return g.model
 }
 
-// Guarantee returns what is promised about the training records, the releases that led to the
-// generator, and what the promise does not cover. It is the caller's own copy.
+// Guarantee returns the privacy guarantee for the training records: its parameters, the releases
+// that led to the generator, and what the guarantee does not cover. It is the caller's own copy.
 func (g *Generator) Guarantee() accountant.Guarantee {
 	if g.made() != nil {
 		return accountant.Guarantee{NotPrivate: "nothing has been trained"}
@@ -107,7 +107,8 @@ func pointed[T any](p *T) *T {
 	return &own
 }
 
-// Schema returns the schema of the synthetic records. Of persons it generates rows.
+// Schema returns the schema of the synthetic records. If a person has several rows, the synthetic
+// records are single rows.
 func (g *Generator) Schema() records.Schema {
 	if g.made() != nil {
 		return records.Schema{}
@@ -131,7 +132,7 @@ func (g *Generator) Clusters() int {
 	return 1
 }
 
-// Weights returns the probabilities of the clusters.
+// Weights returns the probabilities of the clusters, and {1} for generators without clusters.
 func (g *Generator) Weights() []float64 {
 	if m, ok := g.Model().(Mixture); ok {
 		return m.Weights()
@@ -152,8 +153,8 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 // Sample generates n records. The caller chooses n, which does not depend on the private number of
 // training records.
 //
-// Records of a table obey the constraints declared with its schema, and those that [Given] adds for
-// a draw; identifiers are newly generated.
+// Records of a table obey the constraints declared with its schema and those that [Given] adds
+// for this draw. Identifiers are newly generated.
 //
 // Errors: ctx.Err(); *param.Error for a negative n, for a cluster or a class that does not exist,
 // or for constraints that the records cannot have; *[Rejected] if too few records meet the
@@ -179,7 +180,7 @@ func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (reco
 // Errors: those of Sample.
 func (g *Generator) Stream(ctx context.Context, n int,
 	opts ...DrawOption) iter.Seq2[records.Data, error] {
-	d := drawOf(opts) // every iteration yields the same records
+	d := drawOf(opts) // once, so that every iteration yields the same records
 	return func(yield func(records.Data, error) bool) {
 		s, err := g.open(n, d)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// releasesTap notes every release, and has before look at the moment it is drawn.
+// releasesTap records every release, and calls before just before it is drawn.
 type releasesTap struct {
 	list   []entropy.Release
 	before func(made int)
@@ -34,8 +34,8 @@ func (s *releasesTap) Release(r *entropy.Release) error {
 	return nil
 }
 
-// Shares have the noise and the effect of their event, together those of the whole release, and
-// their mean is what is returned.
+// TestSharesAreTogetherTheRelease checks that all shares together have the effect of the single
+// release, that their mean has its noise, and that Once returns this mean.
 func TestSharesAreTogetherTheRelease(t *testing.T) {
 	const z, std = 5.0, 10.0
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
@@ -84,8 +84,9 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 	}
 }
 
-// A run that is killed while it draws its fourth share loses that share alone: another process
-// averages the three of the first and the four that it draws itself.
+// TestAKilledRunLosesOneShare checks that a run that is killed while it draws its fourth share
+// loses only this one: another process averages the first three and the four that it draws
+// itself.
 func TestAKilledRunLosesOneShare(t *testing.T) {
 	const z, killed = 5.0, 3
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
@@ -150,8 +151,8 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 	}
 }
 
-// TestTheLastShareIsKept: when a release is handed out, the file holds all of its shares. A process
-// that is killed right then has lost none.
+// TestTheLastShareIsKept checks that the file holds all shares of a release when Once returns it,
+// so that a process that is killed just then has lost none.
 func TestTheLastShareIsKept(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {
