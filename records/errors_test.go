@@ -26,7 +26,8 @@ func TestErrorsCarryNoCell(t *testing.T) {
 		}
 	}
 	second := func(_ any, err error) error { return err }
-	for _, cell := range []string{"4711471147e999", "\"SECRET", "{\"n\":SECRET}", "SECRET\x00", "[47114"} {
+	for _, cell := range []string{"4711471147e999", "\"SECRET", "{\"n\":SECRET}", "SECRET\x00",
+		"[47114"} {
 		for _, line := range []string{cell, cell + "," + cell, "1,x,u," + cell, cell + ",x,u",
 			"1," + cell + ",u", "1 " + cell, cell + "\n" + cell + ",,,,"} {
 			for _, head := range []string{"", "n,c,l\n", "user,item\n"} {

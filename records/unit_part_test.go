@@ -52,7 +52,8 @@ func TestNothingPromisesParts(t *testing.T) {
 func TestEnforcedRecordsStayTheirUsers(t *testing.T) {
 	s := must(records.NewSchema(records.Numeric("n", 0, 9),
 		records.Identifier("id", records.Pattern("C-###"))))(t)
-	frame := must(records.CSV{Header: true}.ReadFrame(strings.NewReader("id,n\nx,1\ny,2\nz,9\n"), s))(t)
+	frame := must(records.CSV{Header: true}.ReadFrame(strings.NewReader("id,n\nx,1\ny,2\nz,9\n"),
+		s))(t)
 	sets := must(records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2}, {1, 3}}))(t)
 	rule := func(s records.Schema, c records.Constraint) *records.Enforcer {
 		return must(records.NewEnforcer(s, c))(t)
