@@ -14,8 +14,8 @@ import (
 // Some constraints are met exactly, without rejecting records: a constraint to one class by every
 // system, constraints on values of any columns and combinations of levels by AIM and MST, and
 // constraints on items by the other baselines. All others are met by rejection. [OnAccepted]
-// reports the acceptance of every constraint. The error is *[Rejected] if fewer records are accepted
-// than [Effort] demands.
+// reports the acceptance of every constraint. The error is *[Rejected] if fewer records are
+// accepted than [Effort] demands.
 //
 // Guarantee: this is post-processing: constraints are public, and only generated records are
 // tested.
