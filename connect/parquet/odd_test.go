@@ -9,12 +9,14 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// oddColumn is a column of times whose grid is no unit of a file: steps of any length, from any moment.
+// oddColumn is a column of times whose grid is no unit of a file: steps of any length, from any
+// moment; or of whole numbers of 60 bits.
 func oddColumn(rng *rand.Rand, name string) records.Column {
 	steps := []time.Duration{1, 3, 1001, 7*time.Second + 3, time.Millisecond, 7 * time.Millisecond,
 		time.Second, time.Minute, 36 * time.Hour, 24 * time.Hour, 48 * time.Hour}
 	step := steps[rng.IntN(len(steps))]
-	origin := []time.Duration{0, 1, time.Microsecond, 250 * time.Millisecond, 12 * time.Hour}[rng.IntN(5)]
+	origins := []time.Duration{0, 1, time.Microsecond, 250 * time.Millisecond, 12 * time.Hour}
+	origin := origins[rng.IntN(len(origins))]
 	from := time.Date(1950+rng.IntN(80), 1, 1, 0, 0, 0, 0, time.UTC).Add(origin)
 	wide := step * time.Duration(1+rng.IntN(1<<12))
 	var c records.Column

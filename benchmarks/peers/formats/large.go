@@ -90,8 +90,9 @@ func madeUp(s records.Schema, rows int) iter.Seq2[records.Data, error] {
 	}
 }
 
-// fitLarge reads a table in pieces, fits MERF on them and draws some rows.
-func fitLarge(path string) error {
+// fitLarge reads a table in pieces, at most so many rows of it, fits MERF on them and draws some
+// rows.
+func fitLarge(path string, most int) error {
 	s, err := largeSchema()
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func fitLarge(path string) error {
 				if err == nil {
 					rows += f.Len()
 				}
-				if !yield(f, err) {
+				if !yield(f, err) || rows >= most {
 					return
 				}
 			}

@@ -9,7 +9,7 @@
 //	go run . -networks FOLDER  writes networks as ONNX files, with inputs and outputs beside them
 //	go run . -large FILE -rows N        writes a large Parquet file
 //	go run . -large FILE -scan WAY      reads it: "stream", "one group", "groups", "two columns"
-//	go run . -large FILE -fit           reads it and fits MERF on it, in pieces
+//	go run . -large FILE -fit -rows N   reads N rows of it and fits MERF on them, in pieces
 package main
 
 import (
@@ -34,7 +34,8 @@ func main() {
 	pictures := flag.String("pictures", "", "folder or CIFAR file")
 	net := flag.String("weights", "", "safetensors or .npz file")
 	nets := flag.String("networks", "", "folder")
-	large, rows := flag.String("large", "", "Parquet file"), flag.Int("rows", 10_000_000, "to write")
+	large := flag.String("large", "", "Parquet file")
+	rows := flag.Int("rows", 10_000_000, "to write, or to fit")
 	scan := flag.String("scan", "", "how to read it")
 	fit := flag.Bool("fit", false, "fit MERF on the large file")
 	flag.Parse()
@@ -56,7 +57,7 @@ func main() {
 	case *scan != "":
 		err = scanLarge(*large, *scan)
 	case *fit:
-		err = fitLarge(*large)
+		err = fitLarge(*large, *rows)
 	case *large != "":
 		err = writeLarge(*large, *rows)
 	case *nets != "":
