@@ -24,6 +24,7 @@
 //
 //	dpgm merf mix gan    the systems: config → plan → fit → generator
 //	sequence             two systems on one ledger, the second from the first one's records
+//	labelling            a system's records with the labels of a private classifier
 //	tune                 the best of many runs, its price included
 //	synth                the frame of every system: plan, run, checkpoint, generator, file
 //	baselines            simple systems to compare them with, each with its own bill

@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
+	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
@@ -115,7 +116,9 @@ func WithLimits(l records.Limits) LoadOption { return synth.WithLimits(l) }
 func Systems() synth.Systems {
 	all := append(synth.Systems{dpgm.System(), merf.System(), gan.System(), mix.System()},
 		baselines.Systems()...)
-	return append(all, sequence.System(all), tune.System(append(all, sequence.System(all))))
+	all = append(all, labelling.System(all))
+	all = append(all, sequence.System(all))
+	return append(all, tune.System(all))
 }
 
 // Load reads a generator saved by any of the systems.

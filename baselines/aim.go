@@ -21,7 +21,8 @@ import (
 // of a table is the sum of its cells' distances from the model minus the expected noise of its
 // measurement. The table is measured with Gaussian noise, and the model is fitted to everything
 // measured so far. If a measurement changes the model by less than its noise, later ones use four
-// times the budget; the last round uses the rest.
+// times the budget; the last round uses the rest. A plan with fewer rounds than the default begins
+// with more of the budget for each.
 //
 // Guarantee: one Gaussian release of all columns' counts; Rounds exponential mechanisms of the same
 // ε; and 8·Rounds Gaussian releases of the same noise. An exponential mechanism chooses among
@@ -32,8 +33,10 @@ import (
 //
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for
 // Differentially Private Synthetic Data", 2022. Here, unlike in the paper, values are grouped by
-// released counts; a measurement is a number of equal releases, so that the composed events are
-// fixed in advance; and distances are from rows drawn from the model instead of its exact tables.
+// released counts; a table with the class can also be chosen with coarse groups, whose few cells
+// stand out of the noise where those of the fine table do not; a measurement is a number of equal
+// releases, so that the composed events are fixed in advance; and distances are from rows drawn
+// from the model instead of its exact tables.
 type AIM struct {
 	Tables
 	Rounds int // 0 means ten for each column, but not more than the larger of 150 and three for each
@@ -83,6 +86,13 @@ const aimClassWeight = 2
 // of 150 and three for each column.
 func roundsFor(columns int) int { return min(10*columns, max(150, 3*columns), mostRounds) }
 
+// firstLevel is how many of the units of a round the first measurements have: one where there are
+// as many rounds as by default, since later ones are made with more. Of fewer rounds each has
+// more, up to its equal part, or most of the units would be left to the last one.
+func (m tableMethod) firstLevel() int {
+	return min(max(roundsFor(len(m.attributes))/max(m.rounds, 1), 1), unitsRound)
+}
+
 // Plan calibrates the noise and prices all stages.
 //
 // Errors: *param.Error, joined.
@@ -95,6 +105,7 @@ func (c MST) Plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	tables.Coarse = 1
 	attributes := attributesOf(c.Schema)
 	return newTablePlan(tableMethod{Tables: tables, system: nameMST, rounds: len(attributes) - 1,
 		order: 2, attributes: attributes})
@@ -106,9 +117,10 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 	if err != nil {
 		return nil, err
 	}
-	domain := domainOf(groups)
-	f := &tableFit{tableWork: w, domain: domain, total: total, list: w.candidates(domain),
-		columns: columns, rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: 1}
+	domain := columnsOf(groups)
+	f := &tableFit{tableWork: w, domain: domain[:len(groups)], coarse: domain, groups: groups,
+		total: total, list: w.candidates(domain), columns: columns,
+		rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: w.firstLevel()}
 	f.model = f.independent()
 	if w.rounds > 0 {
 		if err := f.tables(ctx, r, groups); err != nil {
@@ -172,6 +184,7 @@ func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping
 		values := counts[first : first+a.codes]
 		first += a.codes
 		g := a.grouped(simplex(values, total), min(leastGroup*noise/total, 0.5), w.Bins)
+		a.coarsen(&g, w.Coarse)
 		groups = append(groups, g)
 		m := graphical.Measurement{Attributes: []int{j}, Values: make([]float64, g.size), Std: noise,
 			Parts: make([]float64, g.size)}
@@ -188,6 +201,8 @@ const (
 	leastGroup  = 2.0 // smallest count of a group, in standard deviations of the noise
 	leastPart   = 0.5 // smallest count of a group, in records, at the start of a fit
 	roundPasses = 80  // passes over the model's tables after a round
+	farPasses   = 600 // passes if the model is still far from what the round has measured
+	farSquares  = 4.0 // mean square, in variances of the noise, from which that is far
 	lastPasses  = 3000
 	mostDrawn   = 1 << 17 // largest number of rows drawn to compare candidates with the model
 	leastDrawn  = 1 << 13
@@ -198,6 +213,8 @@ const (
 type tableFit struct {
 	tableWork
 	domain  graphical.Domain
+	coarse  graphical.Domain // that of columnsOf
+	groups  []grouping
 	list    []candidate
 	total   float64
 	columns []graphical.Measurement
@@ -230,13 +247,13 @@ func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) 
 		return err
 	}
 	r.Keep(f.file)
-	sums, err := r.Read(ctx, synth.Pass{Purpose: purposeTables, State: groupState(groups)})
+	sums, err := r.Read(ctx, synth.Pass{Purpose: purposeTables, State: passState(groups)})
 	if err != nil {
 		return err
 	}
 	f.counts = sums.Sums()[0]
 	f.choices, f.measures = r.Allowance(purposeTables), r.Allowance(purposeValues)
-	if err := f.refit(ctx, roundPasses); err != nil {
+	if err := f.follow(ctx); err != nil {
 		return err
 	}
 	guesses := f.guesses()
@@ -271,13 +288,14 @@ func (f *tableFit) guesses() [][]float64 {
 		records = int(min(f.total, mostDrawn))
 	}
 	drawn := f.drawn(records, len(f.list))
-	codes := f.model.Drawer().Draw(f.rng, drawn)
+	var buffers [][]uint16
+	codes := withCoarse(f.groups, f.model.Drawer().Draw(f.rng, drawn), &buffers)
 	ones := slices.Repeat([]int64{1}, drawn)
 	out := make([][]float64, len(f.list))
 	inParallel(len(f.list), func(i int) {
 		c := f.list[i]
 		counts := make([]int64, c.cells)
-		countCells(f.domain, c.attributes, codes, ones, counts)
+		countCells(f.coarse, c.columns, codes, ones, counts)
 		out[i] = make([]float64, c.cells)
 		for k, n := range counts {
 			out[i][k] = float64(n) * f.total / float64(drawn)
@@ -315,17 +333,29 @@ func (f *tableFit) round(ctx context.Context, guesses [][]float64) error {
 		return nil
 	}
 	before := guesses[i]
-	if err := f.refit(ctx, roundPasses); err != nil {
+	if err := f.follow(ctx); err != nil {
 		return err
 	}
 	moved := 0.0
-	for k, p := range f.model.Marginal(f.list[i].attributes) {
+	for k, p := range f.law(f.list[i]) {
 		moved += math.Abs(p*f.total - before[k])
 	}
 	if moved <= expectedNoise(f.list[i].cells, std) {
 		f.level *= 4
 	}
 	return nil
+}
+
+// law returns the model's probability of each cell of a table that the model holds.
+func (f *tableFit) law(c candidate) []float64 {
+	cells := f.model.Marginal(c.attributes)
+	merged := c.merged(f.groups)
+	if merged == nil {
+		return cells
+	}
+	law := make([]float64, c.cells)
+	graphical.Merge(law, cells, merged)
+	return law
 }
 
 // choose chooses among the candidates for which the model has room. If there are none, it spends
@@ -355,7 +385,7 @@ func (f *tableFit) choose(guesses [][]float64, std float64) (int, error) {
 // grows with the number of measurements. For MST they are the pairs that join two parts of the
 // tree.
 func (f *tableFit) open() (open []int) {
-	groups, limit := f.groups(), float64(f.Cells)
+	groups, limit := f.measured(), float64(f.Cells)
 	var part []int
 	if f.system == nameMST {
 		part = f.parts()
@@ -380,8 +410,8 @@ func (f *tableFit) open() (open []int) {
 	return open
 }
 
-// groups returns the groups of columns that have been measured together, and each column alone.
-func (f *tableFit) groups() (groups [][]int) {
+// measured returns the groups of columns that have been measured together, and each column alone.
+func (f *tableFit) measured() (groups [][]int) {
 	for _, c := range f.columns {
 		groups = append(groups, c.Attributes)
 	}
@@ -430,14 +460,38 @@ func (f *tableFit) measure(c candidate, units int) ([]float64, error) {
 	return mean, nil
 }
 
+// follow fits the model between two rounds. A model that misses the last measurement by far more
+// than its noise would have the same table chosen again, although it has been measured: then the
+// fit goes on.
+func (f *tableFit) follow(ctx context.Context) error {
+	err := f.refit(ctx, roundPasses)
+	if err == nil && len(f.values) > 0 && f.far() {
+		err = f.refit(ctx, farPasses)
+	}
+	return err
+}
+
+// far reports whether the model misses the last measurement by far more than its noise.
+func (f *tableFit) far() bool {
+	last := f.values[len(f.values)-1]
+	std := f.unitStd(f.noise) / math.Sqrt(float64(last.units))
+	squares := 0.0
+	for k, p := range f.model.Marginal(f.list[last.candidate].attributes) {
+		off := (p*f.total - last.values[k]) / std
+		squares += off * off
+	}
+	return squares > farSquares*float64(len(last.values))
+}
+
 // refit fits the model to everything measured.
 func (f *tableFit) refit(ctx context.Context, passes int) error {
 	list := slices.Clone(f.columns)
 	for _, v := range f.values {
-		list = append(list, graphical.Measurement{Attributes: f.list[v.candidate].attributes,
-			Values: v.values, Std: f.unitStd(f.noise) / math.Sqrt(float64(v.units))})
+		c := f.list[v.candidate]
+		list = append(list, graphical.Measurement{Attributes: c.attributes, Values: v.values,
+			Std: f.unitStd(f.noise) / math.Sqrt(float64(v.units)), Merged: c.merged(f.groups)})
 	}
-	f.model = f.model.Extended(f.groups()...)
+	f.model = f.model.Extended(f.measured()...)
 	return f.model.Fit(ctx, list, f.total, passes)
 }
 

@@ -130,9 +130,11 @@ func (a attribute) ordered() int {
 
 // A grouping merges the codes of an attribute into fewer groups, by their released counts.
 type grouping struct {
-	group []uint16  // group of each code
-	part  []float64 // fraction of all records with each code
-	size  int       // number of groups
+	group      []uint16  // group of each code
+	part       []float64 // fraction of all records with each code
+	size       int       // number of groups
+	coarse     []uint16  // coarse group of each group; nil for none
+	coarseSize int       // number of coarse groups
 }
 
 // grouped merges the codes of an attribute, given the fraction of records with each code, so that

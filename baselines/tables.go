@@ -36,11 +36,16 @@ type Tables struct {
 	// ClassWeight is the factor, at least 1, by which a table with the class has more weight in a
 	// choice than one without. 0 means 2 for AIM and 1 for MST.
 	ClassWeight float64
+	// Coarse is the number of groups of a column's values in coarse tables. AIM may choose a coarse
+	// table with the class in place of the fine one. 0 means 5; 1 means no such tables. MST has none.
+	Coarse int
 
 	choices defaults.Choices
 }
 
 const (
+	defaultCoarse      = 5
+	mostCoarse         = 16
 	defaultCells       = 1 << 18
 	mostCells          = 1 << 22
 	mostCandidates     = 5_000
@@ -78,6 +83,8 @@ func (c Tables) validate(name string) *param.Checker {
 		fmt.Sprintf("an integer from 2 to %d, or 0 for the default", mostValues))
 	k.OK(c.Cells >= 0 && c.Cells <= mostCells, path+"Cells", c.Cells,
 		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostCells))
+	k.OK(c.Coarse >= 0 && c.Coarse <= mostCoarse, path+"Coarse", c.Coarse,
+		fmt.Sprintf("1 to %d, or 0 for the default", mostCoarse))
 	k.OK(c.ClassWeight == 0 || c.ClassWeight >= 1 && c.ClassWeight <= 1e3, path+"ClassWeight",
 		c.ClassWeight, "a number from 1 to 1000, or 0 for the default")
 	return &k
@@ -101,6 +108,7 @@ func (c Tables) chosen(classWeight float64) (Tables, error) {
 	c.Bins = cmp.Or(c.Bins, 16)
 	c.Cells = cmp.Or(c.Cells, defaultCells)
 	c.ClassWeight = cmp.Or(c.ClassWeight, classWeight)
+	c.Coarse = cmp.Or(c.Coarse, defaultCoarse)
 	return c, nil
 }
 
@@ -195,11 +203,15 @@ func (m *tableMethod) predicted() {
 	if m.Nominal == 0 {
 		return
 	}
-	domain := make(graphical.Domain, len(m.attributes))
+	n := len(m.attributes)
+	domain := make(graphical.Domain, 2*n)
 	for j, a := range m.attributes {
 		domain[j] = a.codes
 		if n := a.ordered(); n > m.Bins/2 {
 			domain[j] = a.codes - n + min(n, m.Bins+m.Bins/2)
+		}
+		if a.coarsens(domain[j], m.Coarse) {
+			domain[n+j] = m.Coarse
 		}
 	}
 	list := m.candidates(domain)
@@ -294,7 +306,7 @@ func (w tableWork) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, er
 	case p.Purpose == purposeColumns && p.State == nil:
 		c = w.columnCounter()
 	case p.Purpose == purposeTables && w.rounds > 0:
-		if groups, ok := readGroups(w.attributes, p.State); ok {
+		if groups, ok := readPassState(w.attributes, p.State, w.Coarse); ok {
 			c = w.tableCounter(groups)
 		}
 	}
@@ -320,6 +332,7 @@ type tableJSON struct {
 	ClassWeight float64 `json:"class_weight"`
 	Rounds      int     `json:"rounds,omitempty"`
 	Order       int     `json:"order,omitempty"`
+	Coarse      int     `json:"coarse,omitempty"`
 	Nominal     int     `json:"nominal,omitempty"`
 	Seed        uint64  `json:"seed,string"`
 	// Noise is for readers of the plan; it is computed again when a plan is read.
@@ -329,9 +342,13 @@ type tableJSON struct {
 
 // Config returns the configuration in JSON.
 func (w tableWork) Config() (json.RawMessage, error) {
+	coarse := w.Coarse
+	if coarse == 1 { // none, as in plans written before there were any
+		coarse = 0
+	}
 	return json.Marshal(tableJSON{Bins: w.Bins, Cells: w.Cells, ClassWeight: w.ClassWeight,
-		Rounds: w.rounds, Order: w.order, Nominal: w.Nominal, Seed: w.Seed, Noise: w.noise,
-		Choices: w.choices})
+		Rounds: w.rounds, Order: w.order, Coarse: coarse, Nominal: w.Nominal, Seed: w.Seed,
+		Noise: w.noise, Choices: w.choices})
 }
 
 // tableSystem returns the functions that read plans and generators of a method for tables.
@@ -344,7 +361,7 @@ func tableSystem(name string, plan func(Tables, tableJSON) (*Plan, error)) synth
 			}
 			return synth.PlanOf(plan(Tables{Schema: s.Schema, Budget: s.Budget, Nominal: j.Nominal,
 				Seed: j.Seed, Bins: j.Bins, Cells: j.Cells, ClassWeight: j.ClassWeight,
-				choices: j.Choices}, j))
+				Coarse: max(j.Coarse, 1), choices: j.Choices}, j))
 		}}
 }
 

@@ -10,12 +10,17 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Condition conditions the model on the values that single columns may have. The factors of groups
-// and the choices within groups are weighted by the fraction of each code's values that is allowed.
-// Numbers are drawn from the allowed parts of their cell.
+// Condition conditions the model on the values that single columns may have, and on combinations of
+// levels. The factors of groups and the choices within groups are weighted by the fraction of each
+// code's values that is allowed. Numbers are drawn from the allowed parts of their cell.
+// Combinations are conditioned on in tables_joint.go.
 func (t *tableModel) Condition(list []records.Constraint) (synth.Model, []int, float64) {
 	conditions, err := records.Conditions(t.schema, list)
-	if err != nil || len(conditions) == 0 {
+	if err != nil {
+		return t, nil, 1
+	}
+	joint, err := records.JointConditions(t.schema, list)
+	if err != nil || len(conditions)+len(joint) == 0 {
 		return t, nil, 1
 	}
 	out := *t
@@ -28,6 +33,15 @@ func (t *tableModel) Condition(list []records.Constraint) (synth.Model, []int, f
 		p := out.condition(t.attributeOf(c.Column), c)
 		if probability *= p; probability == 0 {
 			break
+		}
+	}
+	for _, c := range joint {
+		if probability == 0 {
+			break
+		}
+		if p, done := out.combine(c); done {
+			met = append(met, c.Met)
+			probability *= p
 		}
 	}
 	slices.Sort(met)
@@ -67,7 +81,7 @@ func (t *tableModel) condition(j int, c records.Condition) float64 {
 		}
 	}
 	var p float64
-	t.model, p = t.model.Weighted(j, weights)
+	t.model, p = t.model.Weighted([]int{j}, weights)
 	return p
 }
 

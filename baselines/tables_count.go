@@ -124,17 +124,46 @@ func (m tableMethod) columnCounter() *histogram {
 // candidate is a table that may be measured, with one to three attributes.
 type candidate struct {
 	attributes []int
-	first      int // index of its first count
-	cells      int
-	weight     float64 // weight in choices
+	// columns are the attributes, where n+a stands for the coarse groups of attribute a of n.
+	columns []int
+	first   int // index of its first count
+	cells   int
+	weight  float64 // weight in choices
+}
+
+// merged returns the cell of the table that holds each cell of its attributes' fine groups, or nil
+// where these are the same.
+func (c candidate) merged(groups []grouping) []int32 {
+	if slices.Equal(c.attributes, c.columns) {
+		return nil
+	}
+	cells := []int32{0}
+	for k, a := range c.attributes {
+		g := groups[a]
+		next := make([]int32, 0, len(cells)*g.size)
+		for _, cell := range cells {
+			for v := range g.size {
+				if c.columns[k] == a {
+					next = append(next, cell*int32(g.size)+int32(v))
+				} else {
+					next = append(next, cell*int32(g.coarseSize)+int32(g.coarse[v]))
+				}
+			}
+		}
+		cells = next
+	}
+	return cells
 }
 
 // candidates returns the tables of up to order attributes, those with fewer attributes first. If
 // these are too many, it returns pairs with the class first and then pairs of columns that are
-// close in the schema, and only triples with the class, or none. The list is public: it depends on
+// close in the schema, and only triples with the class, or none. Tables with the class come a
+// second time with the coarse groups of their other attributes. The list is public: it depends on
 // the plan and on released groups.
+//
+// The domain is that of columnsOf.
 func (m tableMethod) candidates(domain graphical.Domain) []candidate {
-	n := len(domain)
+	n := len(m.attributes)
 	label := -1
 	if m.attributes[n-1].class() {
 		label = n - 1
@@ -162,6 +191,9 @@ func (m tableMethod) candidates(domain graphical.Domain) []candidate {
 	} else if m.order >= 3 && label >= 0 && len(l.list)+n*n/2 <= mostCandidates {
 		eachGroup(label, 2, func(group []int) { l.add(append(group, label)...) })
 	}
+	for size := 1; size < m.order; size++ {
+		eachGroup(max(label, 0), size, func(group []int) { l.addCoarse(append(group, label)...) })
+	}
 	return l.list
 }
 
@@ -175,8 +207,24 @@ type candidateList struct {
 }
 
 // add adds a table, unless the table or the list would become too large.
-func (l *candidateList) add(group ...int) {
-	cells := l.domain.Cells(group)
+func (l *candidateList) add(group ...int) { l.addColumns(group, group) }
+
+// addCoarse adds the table of a group's coarse groups, if there are any.
+func (l *candidateList) addCoarse(group ...int) {
+	n := len(l.method.attributes)
+	columns := slices.Clone(group)
+	for k, a := range group {
+		if l.domain[n+a] > 0 {
+			columns[k] = n + a
+		}
+	}
+	if !slices.Equal(group, columns) && l.domain.Cells(group) <= mostTable {
+		l.addColumns(group, columns)
+	}
+}
+
+func (l *candidateList) addColumns(group, columns []int) {
+	cells := l.domain.Cells(columns)
 	if cells > mostTable || float64(l.total)+cells > mostCandidateCells ||
 		len(l.list) >= mostCandidates {
 		return
@@ -185,7 +233,8 @@ func (l *candidateList) add(group ...int) {
 	if l.label >= 0 && group[len(group)-1] != l.label {
 		weight /= l.method.ClassWeight
 	}
-	l.list = append(l.list, candidate{slices.Clone(group), l.total, int(cells), weight})
+	l.list = append(l.list,
+		candidate{slices.Clone(group), slices.Clone(columns), l.total, int(cells), weight})
 	l.total += int(cells)
 }
 
@@ -217,6 +266,7 @@ func eachGroup(n, size int, visit func([]int)) {
 	fill(0, 0)
 }
 
+// domainOf returns the number of groups of every attribute.
 func domainOf(groups []grouping) graphical.Domain {
 	d := make(graphical.Domain, len(groups))
 	for i, g := range groups {
@@ -225,24 +275,53 @@ func domainOf(groups []grouping) graphical.Domain {
 	return d
 }
 
+// columnsOf returns the number of groups of every attribute, and after them the numbers of coarse
+// groups, 0 for an attribute without any.
+func columnsOf(groups []grouping) graphical.Domain {
+	d := domainOf(groups)
+	for _, g := range groups {
+		d = append(d, g.coarseSize)
+	}
+	return d
+}
+
+// withCoarse appends the coarse groups of rows to their groups. It reuses the buffers.
+func withCoarse(groups []grouping, codes [][]uint16, buffers *[][]uint16) [][]uint16 {
+	if *buffers == nil {
+		*buffers = make([][]uint16, len(groups))
+	}
+	for j, g := range groups {
+		coarse := (*buffers)[j][:0]
+		if g.coarseSize > 0 {
+			for _, group := range codes[j] {
+				coarse = append(coarse, g.coarse[group])
+			}
+		}
+		(*buffers)[j] = coarse
+	}
+	return slices.Concat(codes, *buffers)
+}
+
 // tableCounter returns a counter of the cells of every candidate. Its numbers are private.
 func (m tableMethod) tableCounter(groups []grouping) *histogram {
-	domain := domainOf(groups)
+	domain := columnsOf(groups)
 	list := m.candidates(domain)
 	total := 0
 	for _, c := range list {
 		total += c.cells
 	}
 	c := m.newHistogram(mechanism.NewFixedSum(total, tableGrid(1)))
+	var buffers [][]uint16
 	c.cells = func(codes [][]uint16, shares []int64, counts []int64) {
 		for j, g := range groups {
 			for i, code := range codes[j] {
 				codes[j][i] = g.group[code]
 			}
 		}
+		all := withCoarse(groups, codes, &buffers)
 		inParallel(len(list), func(i int) {
 			one := list[i]
-			countCells(domain, one.attributes, codes, shares, counts[one.first:one.first+one.cells])
+			countCells(domain, one.columns, all, shares, counts[one.first:one.first+one.cells])
 		})
 	}
 	return c

@@ -73,6 +73,14 @@ func TestConditionsAreMetExactly(t *testing.T) {
 		{records.Within("code", 100, 2500), records.Within("pain", "some", nil)},
 		{records.Within("amount", 50, 500), records.Only("pain", "some", "bad"),
 			records.Within("age", 20, 60).OrMissing(), records.Only("class", "u", "v")},
+		{records.Combinations([]string{"class", "work"}, []string{"u", "self"}, []string{"v", ""},
+			[]string{"w", "none"}, []string{"u", "self"}, []string{"v", "private"})},
+		{records.Combinations([]string{"f", "pain", "work"}, []string{"yes", "bad", "private"},
+			[]string{"no", "none", "self"}, []string{"no", "some", "none"}, []string{"yes", "some", ""}),
+			records.Within("amount", 100, 900), records.Only("work", "private", "self", nil)},
+		{records.Combinations([]string{"f", "class"}, []string{"yes", "u"}, []string{"no", "v"}),
+			records.Combinations([]string{"class", "pain"}, []string{"u", "bad"}, []string{"v", "none"},
+				[]string{"v", "some"})},
 	}
 	tables := baselines.Tables{Schema: data.Schema(), Budget: budget, Bins: 4}
 	aim, err := baselines.AIM{Tables: tables, Rounds: 2, Order: 2}.Plan()
@@ -139,6 +147,67 @@ func TestConditionsAreMetExactly(t *testing.T) {
 		if !errors.As(err, &rejected) || rejected.Tried != 0 {
 			t.Errorf("conditions that exclude each other: %v", err)
 		}
+	}
+}
+
+// TestProbabilityIsThatWithinTheClass that is asked for: the part of the class's rows that meet the
+// conditions, and rows of no other class come. Six standard deviations of six numbers: a false
+// alarm in 8·10⁷ runs.
+func TestProbabilityIsThatWithinTheClass(t *testing.T) {
+	data := linked(t, 4000)
+	plan, err := baselines.MST{Tables: baselines.Tables{Schema: data.Schema(), Bins: 4,
+		Budget: accountant.Budget{Epsilon: 50, Delta: 1e-5}}}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := plan.Fit(t.Context(), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conditions := [][]records.Constraint{
+		{records.Within("amount", 0, 300)},
+		{records.Combinations([]string{"class", "f"}, []string{"u", "yes"}, []string{"v", "no"},
+			[]string{"w", "no"})},
+	}
+	const n = 10_000
+	for class, name := range data.Schema().ClassNames() {
+		drawn, err := g.Sample(t.Context(), n, synth.Seed(3), synth.OfClass(class))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, _ := records.AsFrame(drawn)
+		for k, list := range conditions {
+			var done synth.Accepted
+			d, err := g.Sample(t.Context(), 100, synth.Seed(4), synth.OfClass(class),
+				synth.Given(list...), synth.OnAccepted(func(a synth.Accepted) { done = a }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _ := records.AsFrame(d)
+			for i := range got.Len() {
+				if got.Value(i, 6) != name {
+					t.Fatalf("a row of class %q for %q", got.Value(i, 6), name)
+				}
+			}
+			e, err := records.NewEnforcer(all.Schema(), list...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			met, err := e.Keep(all, n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rate := float64(met.Len()) / n
+			if far := math.Abs(done.Probability - rate); far > 6*math.Sqrt(rate*(1-rate)/n)+1e-9 {
+				t.Errorf("class %q, condition %d: stated probability %v, %v of rows meet it", name, k,
+					done.Probability, rate)
+			}
+		}
+	}
+	var rejected *synth.Rejected
+	_, err = g.Sample(t.Context(), 1, synth.OfClass(0), synth.Given(records.Only("class", "v")))
+	if !errors.As(err, &rejected) || rejected.Tried != 0 {
+		t.Errorf("two classes at once: %v", err)
 	}
 }
 

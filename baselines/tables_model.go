@@ -22,6 +22,7 @@ type tableModel struct {
 	codes   [][][]int // codes of each attribute and group
 	choices [][]network.Choice
 	spans   [][]records.Span // spans that numbers are drawn from; nil for all
+	joints  []joint          // conditions on several columns
 }
 
 func newTableModel(s records.Schema, attributes []attribute, groups []grouping,
@@ -57,6 +58,7 @@ func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
 	at, size := 0, 0
 	var order []int
 	var rows records.Nonzeros
+	codes := make([]int, len(t.attributes))
 	return synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
 		rows.Reset()
 		var labels []int32
@@ -65,9 +67,18 @@ func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
 				size = min(max(4*size, firstPool), lastPool)
 				pool, order, at = drawer.Draw(rng, size), rng.Perm(size), 0
 			}
+			group := func(j int) int { return int(pool[j][order[at]]) }
+			for j := range codes {
+				codes[j] = -1
+			}
+			for _, j := range t.joints {
+				j.draw(t.model.Domain, group, codes, rng)
+			}
 			for j, a := range t.attributes {
-				group := pool[j][order[at]]
-				code := t.codes[j][group][t.choices[j][group].Pick(rng, -1)]
+				code := codes[j]
+				if code < 0 {
+					code = t.codes[j][group(j)][t.choices[j][group(j)].Pick(rng, -1)]
+				}
 				if a.class() {
 					labels = append(labels, int32(code))
 					continue

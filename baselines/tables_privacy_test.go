@@ -39,21 +39,24 @@ func smallTable(t *testing.T) (records.Schema, [][]any) {
 func methodFor(t *testing.T, s records.Schema, r accountant.Relation) tableMethod {
 	t.Helper()
 	c, err := Tables{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r},
-		Bins: 4}.chosen(1)
+		Bins: 4, Coarse: 2}.chosen(1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tableMethod{Tables: c, system: nameAIM, rounds: 6, order: 3, attributes: attributesOf(s)}
 }
 
-// someGroups returns a public grouping into at most five groups for each attribute.
+// someGroups returns a public grouping into at most five groups for each attribute, and these into
+// two coarse ones.
 func someGroups(attributes []attribute) (list []grouping) {
 	for _, a := range attributes {
 		g := grouping{group: make([]uint16, a.codes), part: make([]float64, a.codes)}
 		for code := range g.group {
 			g.group[code] = uint16(code * min(a.codes, 5) / a.codes)
 			g.size = int(g.group[code]) + 1
+			g.part[code] = 1 / float64(a.codes)
 		}
+		a.coarsen(&g, 2)
 		list = append(list, g)
 	}
 	return list
@@ -108,8 +111,8 @@ func TestColumnAndTableSensitivities(t *testing.T) {
 				worst < want*(1-1e-9) {
 				t.Errorf("columns move by %v, declared %v", worst, want)
 			}
-			list := m.candidates(domainOf(groups))
-			if want := 5 + 10 + 10; len(list) != want {
+			list := m.candidates(columnsOf(groups))
+			if want := 5 + 10 + 10 + 2 + 5; len(list) != want { // two columns have coarse groups
 				t.Fatalf("%d candidates, want %d", len(list), want)
 			}
 			total, norm := 0.0, 0.0
@@ -192,7 +195,7 @@ func TestRowsOfPersonsCountOnce(t *testing.T) {
 			tables := []tableAt{{0, m.attributes[0].codes}}
 			if len(c.sums) == 1 {
 				tables = nil
-				for _, one := range m.candidates(domainOf(groups)) {
+				for _, one := range m.candidates(columnsOf(groups)) {
 					tables = append(tables, tableAt{one.first, one.cells})
 				}
 			}

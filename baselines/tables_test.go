@@ -134,13 +134,17 @@ func correlation(f *records.Frame, i, j int) float64 {
 }
 
 // TestTablesWithHardlyAnyNoise: with very little noise, correlations, frequent values and the
-// fractions of classes are those of the records, and rows are valid.
+// fractions of classes are those of the records, and rows are valid. Little noise is not none: AIM
+// measures tables of 3,900 cells, five records in each, with noise of half a record. No cell of a
+// model is below zero, so that noise adds records where there are none, and correlations shrink by
+// .03.
 func TestTablesWithHardlyAnyNoise(t *testing.T) {
 	data := correlated(t, 20_000, 1)
 	budget := accountant.Budget{Epsilon: 100, Delta: 1e-5}
-	tables := baselines.Tables{Schema: data.Schema(), Budget: budget, Nominal: 20_000}
+	tables := baselines.Tables{Schema: data.Schema(), Budget: budget, Nominal: 20_000,
+		Cells: 1 << 16}
 	for name, plan := range map[string]func() (*baselines.Plan, error){
-		"aim": baselines.AIM{Tables: tables, Rounds: 12, Order: 2}.Plan,
+		"aim": baselines.AIM{Tables: tables, Rounds: 8}.Plan,
 		"mst": baselines.MST{Tables: tables}.Plan} {
 		p, err := plan()
 		if err != nil {

@@ -158,8 +158,8 @@ func checkSweeps(a models.DensityArchitecture) error {
 	return k.Err()
 }
 
-// own returns a copy that shares no list or pointer with the caller, except architectures, kernels
-// and public records, which the package treats as values.
+// own returns a copy that shares no list or pointer with the caller, except what pointers of
+// user-defined architectures and kernels lead to, and public records.
 func (c Config) own() Config {
 	if c.Marginals != nil {
 		m := *c.Marginals
@@ -174,6 +174,7 @@ func (c Config) own() Config {
 		centers[i] = slices.Clone(centers[i])
 	}
 	c.Cluster.Init.Centers = centers
+	c.Features, c.Model = network.Own(c.Features), network.Own(c.Model)
 	return c
 }
 

@@ -75,6 +75,7 @@ func (c Config) cloned() Config {
 		c.Marginals = &m
 	}
 	c.ClassWeights, c.Clipping.Norms = slices.Clone(c.ClassWeights), slices.Clone(c.Clipping.Norms)
+	c.Critic, c.Generator = network.Own(c.Critic), network.Own(c.Generator)
 	return c
 }
 

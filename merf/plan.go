@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -36,6 +37,7 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	c.Kernel, c.Features = c.kernel(), 0
+	c = c.own()
 	if c.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
 			return synth.Total(c.stage(z))
@@ -51,13 +53,19 @@ func (c Config) Plan() (*Plan, error) {
 	}
 	w := &work{config: c, features: features, noise: c.noise(features)}
 	w.namePass()
-	p := &Plan{Config: c, SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
+	p := &Plan{Config: c.own(), SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
 	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget,
 		[]synth.Stage{c.stage(c.NoiseMultiplier)}, w)
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// own returns a copy that shares no list with the caller.
+func (c Config) own() Config {
+	c.Kernel, c.Generator.Architecture = network.Own(c.Kernel), network.Own(c.Generator.Architecture)
+	return c
 }
 
 // Features returns the number of features of a record; 0 for a plan not made by Config.Plan.

@@ -353,6 +353,8 @@ func TestPassesThatCannotBe(t *testing.T) {
 		{Purpose: mix.PurposeMixtures, State: []byte(`{"shards":["a"],"mixtures":[42000]}`)},
 		{Purpose: mix.PurposeMixtures, State: []byte(`{"shards":["a"],"mixtures":[42]}`),
 			Secret: synth.Secret("no secret")},
+		{Purpose: mix.PurposeMixtures, State: []byte(`{"shards":["a"],"mixtures":[42]}`),
+			Secret: synth.Secret(`{"First":"` + strings.Repeat("A", 22) + `==","Samples":[]}`)},
 		{Purpose: mix.PurposeCenters, State: []byte(`{"shards":["a"]}`)}} {
 		if sums, err := p.Partial(pass); err == nil {
 			t.Errorf("%v: %v", pass.Purpose, sums)

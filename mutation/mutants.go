@@ -2,7 +2,7 @@ package main
 
 import "slices"
 
-// mutants are all of them, package by package.
+// mutants returns all mutants, package by package.
 func mutants() []mutant {
 	return slices.Concat(mechanismMutants(), samplerMutants(), accountantMutants(), ledgerMutants(),
 		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
@@ -10,6 +10,7 @@ func mutants() []mutant {
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
 		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), tuneMutants(),
 		sequenceMutants(),
+		labellingMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
-		partialMutants(), tableMutants())
+		partialMutants(), tableMutants(), lineMutants())
 }

@@ -1,6 +1,6 @@
 package main
 
-// The command line: what it must not spend unasked, nor publish.
+// commandMutants are faults in the command line: in what it may spend and publish.
 func commandMutants() []mutant {
 	const command = "cmd/privgen"
 	return []mutant{

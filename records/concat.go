@@ -94,8 +94,8 @@ func labelsOf(d Data) []int32 {
 	return b.Labels
 }
 
-// AsFrame returns data as a frame, also if it is wrapped by [WithUnit]; ok is false for
-// other data.
+// AsFrame returns data as a frame, also if it is wrapped by [WithUnit] or [WithPart]; ok is false
+// for other data. The frame by itself does not state what these did: it is one of records.
 func AsFrame(d Data) (f *Frame, ok bool) {
 	if s, said := d.(stated); said {
 		return AsFrame(s.Data)
@@ -115,5 +115,9 @@ func frameOf(s Schema, d Data) (*Frame, error) {
 	for i := range b.Rows {
 		flat = append(flat, b.Dense.Row(i)...)
 	}
-	return DecodeFlat(s, flat, b.Labels...)
+	f, err := DecodeFlat(s, flat, b.Labels...)
+	if err == nil {
+		f.home = joined([]Data{d})
+	}
+	return f, err
 }

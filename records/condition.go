@@ -184,3 +184,47 @@ func common(a, b []Span) []Span {
 	}
 	return out
 }
+
+// A JointCondition says which values of several columns together meet a [Combinations], for models
+// that can be conditioned on them.
+type JointCondition struct {
+	Columns []int
+	Met     int     // the constraint, by its place in the list
+	Rows    [][]int // of levels, no two the same; the number of levels for a missing value
+}
+
+// JointConditions finds the [Combinations] of columns that have levels, and of the class.
+// Left out are those with a column that another constraint of the list may change, as by
+// [Conditions].
+//
+// Errors: those of [NewEnforcer].
+func JointConditions(s Schema, list []Constraint) ([]JointCondition, error) {
+	e, err := NewEnforcer(s, list...)
+	if err != nil || s.table == nil {
+		return nil, err
+	}
+	var out []JointCondition
+	for i := range e.rules {
+		r := &e.rules[i]
+		if r.kind != combinationConstraint || slices.ContainsFunc(r.at, func(at int) bool {
+			return !s.table.cells[at].kind.hasLevels() ||
+				slices.ContainsFunc(e.rules, func(o rule) bool { return o.changes(at) })
+		}) {
+			continue
+		}
+		c := JointCondition{Columns: slices.Clone(r.at), Met: i}
+		for k, row := range r.rows {
+			again := func(earlier int) bool { return earlier < k && slices.Equal(r.rows[earlier], row) }
+			if slices.ContainsFunc(r.keys[keyOf(row)], again) {
+				continue
+			}
+			levels := make([]int, len(row))
+			for j, v := range row {
+				levels[j] = int(min(v, token(s.table.cells[r.at[j]].levels)))
+			}
+			c.Rows = append(c.Rows, levels)
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}

@@ -101,9 +101,16 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 					m.columns[r.at[0]]))
 		}
 	case ascendingConstraint, strictlyConstraint:
+		// Any two columns may be compared, since a missing value is passed over: all are like the first,
+		// and like one that float64 does not hold, if any is.
+		large := max(slices.IndexFunc(r.at, func(at int) bool { return m.columns[at].inTicks() }), 0)
 		for _, at := range r.at[1:] {
-			if !comparable(m, r.at[0], at) {
-				return r, wrong(fmt.Sprintf("%.200v and %.200v", m.columns[r.at[0]], m.columns[at]),
+			of := r.at[0]
+			if comparable(m, of, at) {
+				of = r.at[large]
+			}
+			if of != at && !comparable(m, of, at) {
+				return r, wrong(fmt.Sprintf("%.200v and %.200v", m.columns[of], m.columns[at]),
 					"numbers, or datetimes, or durations, or the same ordered levels")
 			}
 		}

@@ -99,6 +99,7 @@ func itemFaults(s Schema, list []Constraint) error {
 
 // Keep returns those of some records that obey the constraints, at most the given number of them,
 // repaired where that was asked for. Records after the last one that is kept are not looked at.
+// Whose records they are, and in which part, is what it was.
 //
 // Errors: *[param.Error] for records of another schema.
 func (e *Enforcer) Keep(d Data, most int) (Data, error) {
@@ -112,12 +113,21 @@ func (e *Enforcer) Keep(d Data, most int) (Data, error) {
 		return d, nil
 	}
 	if e.sets != nil {
-		return e.keepSets(d, most)
+		t, err := e.keepSets(d, most)
+		if err != nil {
+			return nil, err
+		}
+		t.home = joined([]Data{d})
+		return restated(t, d), nil
 	}
 	f, err := frameOf(e.schema, d)
 	if err != nil {
 		return nil, err
 	}
+	return restated(e.keepRows(f, most), d), nil
+}
+
+func (e *Enforcer) keepRows(f *Frame, most int) *Frame {
 	w := e.work(f)
 	var rows []int32
 	for i := 0; i < f.n && len(rows) < most; i++ {
@@ -127,9 +137,9 @@ func (e *Enforcer) Keep(d Data, most int) (Data, error) {
 	}
 	e.kept += len(rows)
 	if len(rows) == w.frame.n {
-		return w.frame, nil
+		return w.frame
 	}
-	return w.frame.Take(rows), nil
+	return w.frame.Take(rows)
 }
 
 // Kept returns the number of records kept so far.
@@ -153,7 +163,7 @@ func (e *Enforcer) Acceptance() []Acceptance {
 }
 
 // keepSets keeps the sets that have what they should.
-func (e *Enforcer) keepSets(d Data, most int) (Data, error) {
+func (e *Enforcer) keepSets(d Data, most int) (*SetTable, error) {
 	s, err := NewSetBuilder(e.schema)
 	if err != nil {
 		return nil, err

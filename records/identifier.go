@@ -251,7 +251,7 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 		}
 		out.cells[j].ticks = ticks
 	}
-	return out, nil
+	return restated(out, d), nil
 }
 
 // copied is a frame of the same records in cells of its own; the columns are shared.

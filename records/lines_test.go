@@ -19,7 +19,9 @@ func badLines() []string {
 		"mallory\t7", "NaN", "-", "x,x", "1e999,1", ",", "mallory,\"7\"x", `mallory," 7" `, `mallory, "7`,
 		"--5", "5-", strings.Repeat("9,", 3000),
 		strings.Repeat("x", 70_000), strings.Repeat(`"`, 70_001), strings.Repeat("1 ", 1<<20),
-		strings.Repeat("9", 3<<20) + ",1", `{"a":`, "nan,nan", "0,", "u1\",1"}
+		strings.Repeat("9", 3<<20) + ",1", `{"a":`, "nan,nan", "0,", "u1\",1", `{"n":1,"k":"y","m":`,
+		`{"n":[[{"a`, `{"n":1}}}`, `]`, `{"n":1,"n":2}`, `{"n":"\`, `{"n":"\ud800"}`, "/*", `{}{}`,
+		`"u99,1,y,0.1`, `u99,"1`}
 }
 
 // lineReader reads lines of one kind; rows are what it makes of each record, in order.
@@ -47,6 +49,7 @@ func lineReaders(t *testing.T) map[string]lineReader {
 		return rows
 	}
 	wide := func(i int) string { return fmt.Sprintf(`%d, "y",0.%d`, i, i%7) }
+	object := func(i int) string { return fmt.Sprintf(`{"n": %d, "k":"y","m":0.%d}`, i, i%7) }
 	items := records.Sets(1000, 5)
 	return map[string]lineReader{
 		"vectors": {func(i int) string {
@@ -73,6 +76,24 @@ func lineReaders(t *testing.T) map[string]lineReader {
 				frames = append(frames, must(f, err)(t))
 			}
 			return cells(frames...)
+		}},
+		"persons": {func(i int) string {
+			return fmt.Sprintf("u%d,%s", i/2*2, wide(i))
+		}, func(t *testing.T, text string) (rows []string) {
+			p := must(records.CSV{Header: true}.ReadPersons(strings.NewReader("who,n,k,m\n"+text), table,
+				"who", 3))(t)
+			f, _ := records.AsFrame(p.Rows())
+			for i := range p.Len() { // two rows of each, as two rows of text
+				lo, hi := p.Span(i)
+				for row := lo; row < hi; row++ {
+					rows = append(rows, fmt.Sprint(f.Value(row, 0), f.Value(row, 1), f.Value(row, 2),
+						(row-lo)*2/(hi-lo)))
+				}
+			}
+			return rows
+		}},
+		"objects": {object, func(t *testing.T, text string) []string {
+			return cells(must(records.JSONLines{}.ReadFrame(strings.NewReader(text), table))(t))
 		}},
 		"transactions": {func(i int) string {
 			return fmt.Sprintf("%d %d", i, i+1)

@@ -16,8 +16,9 @@ import (
 //
 // It compares where records are stored and which table they were taken from, never their values,
 // so its result depends on no record's value. It returns false for copies made in other ways than
-// by Take and [Concat]. Of a table, rows that were taken and a slice count as the same, whichever
-// rows they are; two slices, and rows that were taken twice, may be different records.
+// by Take, [Concat], [Binarize], [GroupBy] and [Frame.Encoded]. Of a table, rows that were taken
+// and a slice count as the same, whichever rows they are; two slices, and rows that were taken
+// twice, may be different records.
 func Overlap(a, b Data) bool {
 	x, y := placesOf(a), placesOf(b)
 	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, y.homes) ||

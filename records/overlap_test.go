@@ -115,7 +115,13 @@ func TestOverlapOfFramesAndSets(t *testing.T) {
 		view{"without labels", f.WithoutLabels(), true}, view{"rows", f.Take([]int32{2}), true},
 		view{"joined", must(records.Concat(s, frame(), f))(t), true},
 		view{"a slice of rows", f.Take([]int32{2, 1}).Slice(0, 1), true},
+		view{"encoded", f.Encoded(), true},
+		view{"encoded rows", f.Take([]int32{2}).Encoded().Take([]int32{0}), true},
+		view{"persons", must(records.GroupBy(f, []int{1, 1, 2}, 2))(t), true},
+		view{"others encoded", frame().Encoded(), false},
 		view{"others of the same values", frame(), false})
+	encoded := f.Encoded()
+	check(t, encoded, view{"rows of it", encoded.Take([]int32{1}), true})
 	check(t, f.Slice(0, 1), view{"the rest", f.Slice(1, 3), false})
 
 	many := make([][]uint32, 9000) // more than two blocks, all empty but one

@@ -86,7 +86,7 @@ func TestKeptRowsAreThePersonsOwn(t *testing.T) {
 			var values []float32
 			var keys []string
 			for i, v := range own {
-				for j := range others * (i % 3) {
+				for j := range others * ((i + 1) % 3) { // also before the first
 					values, keys = append(values, float32(j)), append(keys, fmt.Sprint("other", j%others))
 				}
 				values, keys = append(values, v), append(keys, "own")
@@ -142,6 +142,23 @@ func TestSharesAddUpToOne(t *testing.T) {
 	}
 	if _, shares := records.RowsOf(numbered(t, 1)); shares != nil || shares.Of(0) != 1 {
 		t.Error("a record does not count 1")
+	}
+}
+
+// TestSharesOfSlices: a slice of persons has the shares of its own persons' rows.
+func TestSharesOfSlices(t *testing.T) {
+	p := grouped(t, numbered(t, 1, 2, 3, 4, 5, 6), []string{"a", "b", "b", "c", "c", "c"}, 3)
+	for lo := range 3 {
+		for hi := lo; hi <= 3; hi++ {
+			_, shares := records.RowsOf(p.Slice(lo, hi))
+			sum := 0.0
+			for _, s := range shares {
+				sum += float64(s)
+			}
+			if shares == nil || sum != float64(hi-lo) {
+				t.Errorf("persons %d to %d: shares %v", lo, hi, shares)
+			}
+		}
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // Package fmt does not call a value's Format method if the value is in an unexported field of
 // another struct: it walks through structs, and through one pointer under a verb that pointers do
 // not have, such as %s. So these types hold a reference to a struct that holds another, and show an
-// address.
+// address. [Nonzeros] and device.Batch, whose fields are for programs to use, print as "[private]"
+// wherever package fmt asks them; in an unexported field of another struct it does not.
 //
 // Records are returned by Gather, Range, Row, Items and Value, and by the writers, as plain
 // slices and texts.
@@ -38,6 +39,15 @@ func (f Frame) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
 func (f Frame) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
+func (z Nonzeros) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue returns "[private]".
+func (z Nonzeros) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (z Nonzeros) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // Format writes "[private]" for every verb.
 func (t SetTable) Format(f fmt.State, _ rune) { redact(f) }

@@ -129,7 +129,10 @@ func TestBatchesPrintAsPrivate(t *testing.T) {
 	var b device.Batch
 	table.Range(0, 1, &b)
 	type job struct{ b *device.Batch }
-	for _, v := range []any{b, &b, shown{b}, []device.Batch{b}} {
+	var z records.Nonzeros
+	z.Range(table, 0, 1)
+	for _, v := range []any{b, &b, shown{b}, []device.Batch{b}, z, &z, shown{z},
+		[]records.Nonzeros{z}, map[string]*records.Nonzeros{"a": &z}} {
 		for _, text := range []string{fmt.Sprint(v), fmt.Sprintf("%+v", v), fmt.Sprintf("%#v", v),
 			logged(t, true, v), encoded(t, v)} {
 			if !strings.Contains(text, "[private]") || revealing(text) {

@@ -79,6 +79,16 @@ func given(path string, d Data) error {
 	return nil
 }
 
+// restated makes the statements about some records of others, of which each is one of them.
+func restated(out, of Data) Data {
+	unit := UnitOf(of)
+	part, parts := PartOf(of)
+	if unit != UnitOf(out) || parts > 0 {
+		return stated{Data: out, unit: unit, part: part, parts: parts}
+	}
+	return out
+}
+
 type stated struct {
 	Data
 	unit        string

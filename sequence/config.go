@@ -2,7 +2,6 @@ package sequence
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/param"
@@ -14,9 +13,10 @@ import (
 type Config struct {
 	// Budget is the budget of both together.
 	Budget accountant.Budget
-	// First releases, with a budget of its own.
+	// First is the plan of the first system, with its own budget.
 	First synth.Plan
-	// Then starts from First's synthetic records. Within finds its budget.
+	// Then is the plan of the second system, which starts from First's synthetic records. Within
+	// finds its budget.
 	Then synth.Plan
 	// Records is the number of synthetic records that Then starts from; 0 means 10,000.
 	Records int
@@ -24,7 +24,8 @@ type Config struct {
 	Seed uint64
 }
 
-// mostRecords and mostNumbers bound the memory of the records in between.
+// mostRecords and mostNumbers bound the memory of the synthetic records that the second system
+// starts from.
 const (
 	usualRecords = 10_000
 	mostRecords  = 1 << 24
@@ -38,7 +39,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every mistake, as joined *param.Error values.
+// Validate reports every mistake at once.
+//
+// Errors: *param.Error values, joined.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var k param.Checker
@@ -76,7 +79,7 @@ func (c Config) checkPlan(k *param.Checker, path string, p synth.Plan) {
 		"the sequence's relation, "+c.Budget.Relation.String())
 }
 
-// parts are both plans with the names of their stages.
+// parts returns both plans with the prefixes of their stages.
 func (c Config) parts() [2]synth.Inner {
 	var out [2]synth.Inner
 	for i, p := range []synth.Plan{c.First, c.Then} {
@@ -85,7 +88,7 @@ func (c Config) parts() [2]synth.Inner {
 	return out
 }
 
-// stages are those of both.
+// stages returns the stages of both plans.
 func (c Config) stages() (list []synth.Stage) {
 	for _, part := range c.parts() {
 		list = append(list, part.Stages()...)
@@ -93,9 +96,9 @@ func (c Config) stages() (list []synth.Stage) {
 	return list
 }
 
-// Within returns the sequence with Then made for the largest budget that the whole budget leaves,
-// to within half a per cent of the whole. then makes it for a budget with the sequence's δ and
-// relation.
+// Within returns the sequence with Then made for the largest budget that First leaves of the
+// whole budget, up to half a per cent of the whole. The function then makes it for a budget with
+// the sequence's δ and relation.
 //
 // Errors: those of then and of Validate; accountant.ErrBudgetExceeded if First leaves less than a
 // hundredth of the whole squared effect.
@@ -107,99 +110,17 @@ func (c Config) Within(then func(accountant.Budget) (synth.Plan, error)) (Config
 	if k.Err() != nil {
 		return c, k.Err()
 	}
-	s := split{c: c, then: then}
-	return s.search()
-}
-
-// split looks for the budget of the second system. All amounts are squared effects of the single
-// Gaussian release of the same ε, which nearly add up.
-type split struct {
-	c    Config
-	then func(accountant.Budget) (synth.Plan, error)
-}
-
-const (
-	splitTries  = 12
-	splitClose  = 0.995 // of the budget
-	splitLeast  = 0.01  // of the squared effect
-	splitMargin = 0.999
-)
-
-func (s split) search() (Config, error) {
-	first, err := accountant.Epsilon(synth.Total(s.c.First.Stages()...), s.c.Budget.Delta,
-		s.c.Budget.Relation)
-	if err != nil {
-		return s.c, fmt.Errorf("sequence: cost of %s: %w", s.c.First.System(), err)
-	}
-	whole, err := s.effect(s.c.Budget.Epsilon)
-	if err != nil {
-		return s.c, err
-	}
-	least := splitLeast * whole
-	used := whole
-	if first.Upper < s.c.Budget.Epsilon {
-		if used, err = s.effect(first.Upper); err != nil {
-			return s.c, err
+	first := synth.Total(c.First.Stages()...)
+	plan, err := synth.Within(c.Budget, first, func(b accountant.Budget) (synth.Plan, error) {
+		own, err := c, error(nil)
+		if own.Then, err = then(b); err != nil {
+			return nil, fmt.Errorf("then: %w", err)
 		}
-	}
-	free := (whole - used) * splitMargin
-	best, found := s.c, false
-	for range splitTries {
-		if free < least {
-			break
-		}
-		own, cost, err := s.try(free)
-		if err != nil {
-			return s.c, err
-		}
-		fits := cost <= s.c.Budget.Epsilon
-		if fits && (!found || own.Then.Total().Upper > best.Then.Total().Upper) {
-			best, found = own, true
-		}
-		if fits && cost >= splitClose*s.c.Budget.Epsilon {
-			break
-		}
-		spent, err := s.effect(cost)
-		if err != nil {
-			return s.c, err
-		}
-		scale := (whole - used) / max(spent-used, least)
-		if free *= min(max(scale, 0.5), 2) * splitMargin; !fits && scale >= 1 {
-			free *= splitClose
-		}
-	}
-	if !found {
-		return s.c, fmt.Errorf("sequence: %s leaves too little of ε = %g: %w", s.c.First.System(),
-			s.c.Budget.Epsilon, accountant.ErrBudgetExceeded)
-	}
-	return best, nil
-}
-
-// try makes the second system for a squared effect and returns what both cost together.
-func (s split) try(squared float64) (own Config, cost float64, err error) {
-	b, own := s.c.Budget, s.c
-	gaussian := accountant.Gaussian{NoiseMultiplier: 1 / math.Sqrt(squared)}
-	e, err := accountant.Epsilon(gaussian, b.Delta, b.Relation)
-	if err != nil {
-		return own, 0, err
-	}
-	b.Epsilon = min(e.Upper, b.Epsilon)
-	if own.Then, err = s.then(b); err != nil {
-		return own, 0, fmt.Errorf("sequence: then: %w", err)
-	}
-	if err := own.Validate(); err != nil {
-		return own, 0, err
-	}
-	total, err := accountant.Epsilon(synth.Total(own.stages()...), b.Delta, b.Relation)
-	return own, total.Upper, err
-}
-
-// effect is the squared effect of the Gaussian release that costs so much.
-func (s split) effect(epsilon float64) (float64, error) {
-	b := s.c.Budget
-	b.Epsilon = epsilon
-	z, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event {
-		return accountant.Gaussian{NoiseMultiplier: z}
+		return own.Then, own.Validate()
 	})
-	return 1 / (z * z), err
+	if err != nil {
+		return c, fmt.Errorf("sequence: after %s: %w", c.First.System(), err)
+	}
+	c.Then = plan
+	return c, nil
 }

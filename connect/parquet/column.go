@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	pq "github.com/parquet-go/parquet-go"
@@ -196,6 +195,10 @@ func converter(field *pq.Column, c records.Column) (convert, error) {
 	refused := malformed(fmt.Sprintf("column %q: values of type %v cannot be read", c.Name(),
 		field.Type()))
 	logical := logicalOf(field)
+	decimal, _ := logical.(*format.DecimalType)
+	if decimal != nil && !readableDecimal(field.Type(), decimal) {
+		return convert{}, refused
+	}
 	switch field.Type().Kind() {
 	case pq.Boolean:
 		return booleans(c)
@@ -211,6 +214,9 @@ func converter(field *pq.Column, c records.Column) (convert, error) {
 			return strconv.AppendFloat(dst, v.Double(), 'f', -1, 64)
 		}}, nil
 	case pq.ByteArray, pq.FixedLenByteArray:
+		if decimal != nil {
+			return byteDecimals(int(decimal.Scale)), nil
+		}
 		text := func(dst []byte, v pq.Value) []byte { return append(dst, v.ByteArray()...) }
 		switch logical.(type) {
 		case nil, *format.StringType, *format.EnumType, *format.JsonType:
@@ -273,27 +279,6 @@ func integers(logical format.LogicalTypeValue) convert {
 		out.whole = whole
 	}
 	return out
-}
-
-// appendDecimal writes a whole number of a power of ten, without zeros at its end.
-func appendDecimal(dst []byte, v int64, scale int) []byte {
-	if scale == 0 {
-		return strconv.AppendInt(dst, v, 10)
-	}
-	u := uint64(v)
-	if v < 0 {
-		dst, u = append(dst, '-'), -u
-	}
-	digits := strconv.FormatUint(u, 10)
-	if len(digits) <= scale {
-		digits = strings.Repeat("0", scale+1-len(digits)) + digits
-	}
-	fraction := strings.TrimRight(digits[len(digits)-scale:], "0")
-	dst = append(dst, digits[:len(digits)-scale]...)
-	if fraction == "" {
-		return dst
-	}
-	return append(append(dst, '.'), fraction...)
 }
 
 // timestamps reads moments; as numbers they are what the file holds, as before.

@@ -2,7 +2,7 @@
 //
 // A file's columns are found by name, in any order; columns that the schema does not name are not
 // read. They have to be flat: a column of lists or structs is an error. A column of numbers takes
-// integers, decimals of at most 64 bits, floating-point numbers, bools (0 and 1) and texts that
+// integers, decimals of up to 38 digits, floating-point numbers, bools (0 and 1) and texts that
 // spell numbers; a column of levels takes texts, integers (their decimal text) and, where it has
 // two levels, bools. A [records.Datetime] takes TIMESTAMP and DATE besides, and in other columns of
 // numbers these are the integers that the file holds. Null is a missing value, and so is NaN in a

@@ -7,6 +7,9 @@
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
+// With -labels-by keep a private classifier is trained, too, and those synthetic images are left out
+// that it gives another label; see package labelling.
+//
 // Files are trained on for five minutes on two cores; -steps, -generators and -checkpoint allow for
 // longer runs, which an interrupt does not lose.
 //
@@ -41,7 +44,7 @@ func run(ctx context.Context, args []string) error {
 	if err := os.MkdirAll(c.out, 0o755); err != nil {
 		return err
 	}
-	plan, err := c.chain().Plan()
+	plan, err := c.plan()
 	if err != nil {
 		return err
 	}
@@ -88,6 +91,8 @@ type config struct {
 	generators             int
 	checkpoint             string
 	contrast               bool
+	labels                 string
+	distort                float64
 	seed                   uint64
 	out                    string
 }
@@ -111,6 +116,11 @@ func parse(args []string) (config, error) {
 	f.StringVar(&c.checkpoint, "checkpoint", "",
 		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
 	f.BoolVar(&c.contrast, "contrast", true, "stretch the grey levels of what is written")
+	f.Float64Var(&c.distort, "distort", 1,
+		"strength of small random movements of the pixels of what is written; 0 for none")
+	f.StringVar(&c.labels, "labels-by", "",
+		"spend a part of ε on a classifier of images: keep (images with labels that it agrees with) or"+
+			" relabel (default: no classifier)")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.StringVar(&c.out, "out", "out", "folder for the images, the picture and the generator")
 	err := f.Parse(args)
@@ -138,10 +148,8 @@ func export(ctx context.Context, c config, gen *privgen.Generator) (*records.Tab
 	if !ok {
 		return nil, fmt.Errorf("samples are %T, not a table of images", rows)
 	}
-	if c.contrast {
-		if synthetic, err = stretch(synthetic); err != nil {
-			return nil, err
-		}
+	if synthetic, err = retouched(c, synthetic); err != nil {
+		return nil, err
 	}
 	path := filepath.Join(c.out, "synthetic.npz")
 	if err := program.Save(path, func(w io.Writer) error {

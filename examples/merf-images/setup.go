@@ -4,6 +4,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/internal/examples/digits"
 	"github.com/seed7ba64551/privgen/internal/examples/images"
+	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -20,6 +21,18 @@ func (c config) chain() privgen.MERFChain {
 		chain = chain.Embed(merf.Config{Kernel: rff.PatchesFor(c.features, side, side)})
 	}
 	return chain
+}
+
+// plan is that of the chain, with a classifier if one is asked for.
+func (c config) plan() (privgen.Plan, error) {
+	if c.labels == "" {
+		return c.chain().Plan()
+	}
+	var rule labelling.Rule
+	if err := rule.UnmarshalText([]byte(c.labels)); err != nil {
+		return nil, err
+	}
+	return c.chain().Labelled(labelling.Config{Rule: rule}).Plan()
 }
 
 // load returns training images and held-out images.

@@ -13,14 +13,18 @@ type Measurement struct {
 	Std        float64   // of the noise of each
 	// Parts is how many numbers with that noise each value adds up; nil for one.
 	Parts []float64
+	// Merged holds the index of the value that each cell of the attributes counts towards; nil where
+	// every cell has a value to itself.
+	Merged []int32
 }
 
 // target is a measurement together with the factor that follows it.
 type target struct {
 	Measurement
 	factor int
-	law    []float64
-	weight float64 // total²/Std²
+	cells  []float64 // probabilities of the attributes' cells
+	law    []float64 // of the values, the same unless cells are merged
+	weight float64   // total²/Std²
 }
 
 // Extended returns the model with a factor for every group of attributes that it has none for.
@@ -59,6 +63,10 @@ func (m *Model) newFitting(list []Measurement, total float64, even bool) *fittin
 	for _, one := range list {
 		t := &target{Measurement: one, law: make([]float64, len(one.Values)),
 			weight: total / one.Std * (total / one.Std)}
+		t.cells = t.law
+		if one.Merged != nil {
+			t.cells = make([]float64, len(one.Merged))
+		}
 		t.factor = slices.IndexFunc(m.Factors, func(f Factor) bool {
 			return slices.Equal(f.Attributes, one.Attributes)
 		})
@@ -119,7 +127,10 @@ func (f *fitting) loss() float64 {
 	loss := 0.0
 	for _, t := range f.targets {
 		p := f.m.places[t.factor]
-		p.view.sum(t.law, f.m.nodes[p.node].law)
+		p.view.sum(t.cells, f.m.nodes[p.node].law)
+		if t.Merged != nil {
+			Merge(t.law, t.cells, t.Merged)
+		}
 		slope := f.slope[t.factor]
 		for k, p := range t.law {
 			far := p - t.Values[k]/f.total
@@ -127,11 +138,28 @@ func (f *fitting) loss() float64 {
 			if t.Parts != nil {
 				weight /= t.Parts[k]
 			}
-			slope[k] += weight * far
 			loss += weight * far * far / 2
+			t.law[k] = weight * far
+		}
+		if t.Merged == nil {
+			for k, x := range t.law {
+				slope[k] += x
+			}
+			continue
+		}
+		for cell, k := range t.Merged {
+			slope[cell] += t.law[k]
 		}
 	}
 	return loss
+}
+
+// Merge adds cells up into the values that they belong to.
+func Merge(dst, cells []float64, merged []int32) {
+	clear(dst)
+	for cell, k := range merged {
+		dst[k] += cells[cell]
+	}
 }
 
 // back returns to the least loss so far.

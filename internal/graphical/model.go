@@ -130,22 +130,25 @@ func (m *Model) Given(attribute int, allowed func(value int) bool) (*Model, floa
 			weights[v] = 1
 		}
 	}
-	return m.Weighted(attribute, weights)
+	return m.Weighted([]int{attribute}, weights)
 }
 
 // Weighted returns the model given an observation that has such a probability, from 0 to 1, under
-// each value of an attribute, and the probability of the observation.
-func (m *Model) Weighted(attribute int, weights []float64) (*Model, float64) {
-	probability := 0.0
-	for v, p := range m.Marginal([]int{attribute}) {
-		probability += p * weights[v]
-	}
-	theta := make([]float64, m.Domain[attribute])
+// each cell of some attributes, ascending, and the probability of the observation.
+func (m *Model) Weighted(attributes []int, weights []float64) (*Model, float64) {
+	theta := make([]float64, len(weights))
 	for v, w := range weights {
 		theta[v] = max(math.Log(w), lowest)
 	}
-	return NewModel(m.Domain, append(slices.Clone(m.Factors), Factor{[]int{attribute}, theta})),
-		probability
+	wide := m
+	if m.Tree.Holder(m.Domain, attributes) < 0 {
+		wide = m.Extended(attributes)
+	}
+	probability := 0.0
+	for v, p := range wide.Marginal(attributes) {
+		probability += p * weights[v]
+	}
+	return NewModel(m.Domain, append(slices.Clone(m.Factors), Factor{attributes, theta})), probability
 }
 
 // Drawer draws from a model. It is not safe for concurrent use.

@@ -2,14 +2,18 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"iter"
 	"math/rand/v2"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -86,6 +90,54 @@ func madeUp(s records.Schema, rows int) iter.Seq2[records.Data, error] {
 	}
 }
 
+// fitLarge reads a table in pieces, fits MERF on them and draws some rows.
+func fitLarge(path string) error {
+	s, err := largeSchema()
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	begin, rows := time.Now(), 0
+	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	plan, err := merf.Config{Schema: s, Budget: budget,
+		Generator: merf.GeneratorConfig{Steps: 300}}.Plan()
+	if err != nil {
+		return err
+	}
+	ledger := accountant.NewLedger(budget)
+	trusted := records.Limits{UnpackedBytes: 1 << 40, Values: 1 << 40}
+	gen, err := plan.FitStream(context.Background(), ledger,
+		func(yield func(records.Data, error) bool) {
+			for f, err := range parquet.Stream(file, info.Size(), s, part, trusted) {
+				if err == nil {
+					rows += f.Len()
+				}
+				if !yield(f, err) {
+					return
+				}
+			}
+		})
+	if err != nil {
+		return err
+	}
+	report("read and fitted", rows, begin)
+	drawn, err := gen.Sample(context.Background(), 1000)
+	if err != nil {
+		return err
+	}
+	fmt.Println(drawn.Len(), "synthetic rows")
+	fmt.Println(gen.Guarantee())
+	return nil
+}
+
 // scanLarge reads a table in pieces, in the ways that there are.
 func scanLarge(path, way string) error {
 	s, err := largeSchema()
@@ -141,6 +193,9 @@ func report(what string, rows int, begin time.Time) {
 			peak = strings.TrimSpace(size)
 		}
 	}
-	fmt.Printf("%s: %d rows in %.1f s, %.2f million a second, at most %s of memory\n", what, rows,
-		seconds, float64(rows)/seconds/1e6, peak)
+	var use syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &use)
+	worked := time.Duration(use.Utime.Nano() + use.Stime.Nano()).Seconds()
+	fmt.Printf("%s: %d rows in %.1f s, %.1f s of processor time, %.2f million a second, "+
+		"at most %s of memory\n", what, rows, seconds, worked, float64(rows)/seconds/1e6, peak)
 }

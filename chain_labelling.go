@@ -1,0 +1,83 @@
+package privgen
+
+import (
+	"context"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/labelling"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Labelled chooses among the synthetic records by a private classifier, on the same ledger: of the
+// records that MERF's generator draws, those are kept that the classifier gives their own label. The
+// chain's budget is that of both; MERF gets what the classifier leaves.
+//
+//	gen, err := privgen.MERF(schema, budget).Nominal(60_000).
+//		Labelled(labelling.Config{}).
+//		Fit(ctx, images)
+//
+// Fields of s that are not set get defaults; Budget, Of and, if it is 0, Nominal are the chain's.
+func (c MERFChain) Labelled(s labelling.Config) LabellingChain {
+	s.Budget = c.budget
+	if s.Nominal == 0 {
+		s.Nominal = c.nominal
+	}
+	return LabellingChain{config: s, of: func(b accountant.Budget) (Plan, error) {
+		c.budget = b
+		return synth.PlanOf(c.Plan())
+	}}
+}
+
+// Labelled chooses among the synthetic records by a private classifier, as [MERFChain.Labelled]
+// does. The chain's budget is that of both; the GAN gets what the classifier leaves.
+func (c GANChain) Labelled(s labelling.Config) LabellingChain {
+	s.Budget = c.budget
+	if s.Nominal == 0 {
+		s.Nominal = c.nominal
+	}
+	return LabellingChain{config: s, of: func(b accountant.Budget) (Plan, error) {
+		c.budget = b
+		return synth.PlanOf(c.Plan())
+	}}
+}
+
+// LabellingChain describes a run of a system and of a classifier that chooses among its records;
+// see package selection.
+type LabellingChain struct {
+	of     func(accountant.Budget) (Plan, error)
+	config labelling.Config
+	seeds
+}
+
+func (c LabellingChain) first() (Plan, error) { return synth.PlanOf(c.Plan()) }
+
+// Seed sets the seed of the classifier's features and initial weights.
+func (c LabellingChain) Seed(seed uint64) LabellingChain {
+	c.seed = &seed
+	return c
+}
+
+// Plan finds the classifier's noise and the other system's budget, and prices all stages together.
+// It reads no records.
+//
+// Errors: those of the other system's chain and of labelling.Config; accountant.ErrBudgetExceeded
+// if the classifier leaves too little.
+func (c LabellingChain) Plan() (*labelling.Plan, error) {
+	config := c.config
+	c.set(&config.Seed)
+	if c.of == nil {
+		return config.Plan() // an error that says what is missing
+	}
+	config, err := config.Within(c.of)
+	if err != nil {
+		return nil, err
+	}
+	return config.Plan()
+}
+
+// Fit calls Plan and then the plan's Fit.
+func (c LabellingChain) Fit(ctx context.Context, data records.Data, opts ...Option) (*Generator,
+	error) {
+	return fit(ctx, c.Plan, data, opts)
+}

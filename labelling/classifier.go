@@ -1,0 +1,175 @@
+package labelling
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// newClassifier builds a linear classifier of features.
+func (c Config) newClassifier(be device.Backend, m rff.Features, s records.Schema) (
+	*models.Classifier, error) {
+	return models.MLP{}.Classifier(be, m.Dim(), s.Classes(), c.Seed)
+}
+
+// learning is the classifier's training in progress.
+type learning struct {
+	features rff.Features // with scratch memory of private records
+	net      *models.Classifier
+	trainer  *sgd.Trainer
+	be       device.Backend
+	steps    int // taken
+}
+
+// learning builds everything that can fail for public reasons.
+func (w *work) learning(r *synth.Run) (l *learning, err error) {
+	c, s := w.config, w.config.Of.Schema()
+	l = &learning{be: r.Backend}
+	if l.features, err = c.features(s); err != nil {
+		return nil, err
+	}
+	if l.net, err = c.newClassifier(r.Backend, l.features, s); err != nil {
+		return nil, err
+	}
+	opts := []sgd.Option{sgd.WithBackend(r.Backend), sgd.WithPurpose(PurposeClassifier)}
+	if a := r.Allowance(PurposeClassifier); a != nil {
+		opts = append(opts, sgd.WithAllowance(a))
+	}
+	if l.trainer, err = sgd.New(c.Train, l.net, r.Ledger, opts...); err != nil {
+		return nil, fmt.Errorf("labelling: classifier: %w", err)
+	}
+	return l, nil
+}
+
+// run takes the steps that are left.
+//
+// Errors: ctx.Err(); synth.ErrLost if interruptions lost every step.
+func (l *learning) run(ctx context.Context, r *synth.Run) error {
+	if r.Allowance(PurposeClassifier).Remaining() == 0 {
+		if l.steps == 0 { // a classifier without any knowledge of the records
+			return fmt.Errorf("labelling: classifier: %w", synth.ErrLost)
+		}
+		return nil
+	}
+	data, err := featuresOf(ctx, r, l.features)
+	if err != nil {
+		return err
+	}
+	for step, err := range l.trainer.Steps(ctx, data) {
+		if err != nil {
+			return fmt.Errorf("labelling: classifier: %w", err)
+		}
+		l.steps++
+		r.Report(PurposeClassifier, step.Number, step.Of)
+	}
+	return nil
+}
+
+// parts are the numbers of the training. The trainer comes after the parameters, which it reads.
+func (l *learning) parts() []synth.Part {
+	return []synth.Part{network.MatrixPart(sectionClassifier, l.be, l.net.Params().Flat),
+		synth.StatePart("classifier training", l.trainer)}
+}
+
+const sectionClassifier = "classifier"
+
+// released returns the parameters.
+func (l *learning) released() []float32 {
+	flat := make([]float32, l.net.Params().Len())
+	l.be.Download(flat, l.net.Params().Flat)
+	return flat
+}
+
+// scorer scores records by a released classifier, for one caller.
+type scorer struct {
+	be       device.Backend
+	features rff.Features
+	net      *models.Classifier
+	classes  int
+	stretch  func(levels []float32) // nil for none
+	x        device.Matrix
+
+	probabilities device.Matrix // on the host
+}
+
+func newScorer(c Config, be device.Backend, s records.Schema, params []float32) (*scorer, error) {
+	m, err := c.features(s)
+	if err != nil {
+		return nil, err
+	}
+	net, err := c.newClassifier(be, m, s)
+	if err != nil {
+		return nil, err
+	}
+	be.Upload(net.Params().Flat, params)
+	out := &scorer{be: be, features: m, net: net, classes: s.Classes(),
+		x: be.New(featuresChunk, m.Dim()), probabilities: device.HostMatrix(featuresChunk, s.Classes(),
+			make([]float32, featuresChunk*s.Classes()))}
+	if s.Kind() == records.GreyImage {
+		out.stretch = c.contrast().Stretch
+	}
+	return out, nil
+}
+
+// each calls f with the probabilities of every record's classes, and its own label.
+func (s *scorer) each(data records.Data, f func(p []float32, own int32)) {
+	var b device.Batch
+	for lo := 0; lo < data.Len(); lo += featuresChunk {
+		hi := min(lo+featuresChunk, data.Len())
+		data.Range(lo, hi, &b)
+		if s.stretch != nil {
+			for i := range b.Rows {
+				s.stretch(b.Dense.Row(i))
+			}
+		}
+		x, p := s.x.RowRange(0, b.Rows), s.probabilities.RowRange(0, b.Rows)
+		s.features.Transform(s.be, b, x)
+		s.net.Predict(device.Batch{Rows: b.Rows, Dense: x}, p)
+		for i, label := range b.Labels {
+			f(p.Row(i), label)
+		}
+	}
+}
+
+// margins returns by how much the probability of each record's own label exceeds that of every
+// other.
+func (s *scorer) margins(data records.Data) (list []float64) {
+	s.each(data, func(p []float32, own int32) { list = append(list, margin(p, int(own))) })
+	return list
+}
+
+// labels returns the most probable label of each record, the first of equals, and the margin of one
+// class if it is not negative.
+func (s *scorer) labels(data records.Data, class int) (labels []int32, of []float64) {
+	s.each(data, func(p []float32, _ int32) {
+		best := 0
+		for c, v := range p {
+			if v > p[best] {
+				best = c
+			}
+		}
+		labels = append(labels, int32(best))
+		if class >= 0 {
+			of = append(of, margin(p, class))
+		}
+	})
+	return labels, of
+}
+
+// margin is by how much one of two probabilities or more exceeds all others.
+func margin(p []float32, own int) float64 {
+	most := float32(-1)
+	for c, v := range p {
+		if c != own {
+			most = max(most, v)
+		}
+	}
+	return float64(p[own] - most)
+}

@@ -1,0 +1,110 @@
+package labelling
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// featured are the features of records, with their labels. They are as private as the records.
+//
+// Features are rounded to two bytes, record by record. No bound rests on them: package sgd clips
+// what a record adds, whatever its features.
+type featured struct {
+	of     records.Data
+	schema records.Schema
+	bound  float64 // of a feature
+	rows   []int16
+	labels []int32
+}
+
+const stageFeatures = "features"
+
+// featuresOf computes the features of a run's records.
+//
+// Errors: ctx.Err().
+func featuresOf(ctx context.Context, r *synth.Run, m rff.Features) (*featured, error) {
+	s := r.Data.Schema()
+	f := &featured{of: r.Data, schema: schemaOf(m, s), bound: m.NormBound(),
+		rows: make([]int16, 0, r.Data.Len()*m.Dim())}
+	dst := r.Backend.New(featuresChunk, m.Dim())
+	host := make([]float32, featuresChunk*m.Dim())
+	err := network.EachBatch(ctx, r.Data, featuresChunk, func(lo int, b device.Batch) {
+		part := dst.RowRange(0, b.Rows)
+		m.Transform(r.Backend, b, part)
+		flat := host[:b.Rows*m.Dim()]
+		r.Backend.Download(flat, part)
+		for _, v := range flat {
+			f.rows = append(f.rows, f.round(v))
+		}
+		f.labels = append(f.labels, b.Labels...)
+	})
+	return f, err
+}
+
+const featuresChunk = 512
+
+// schemaOf describes features of records.
+func schemaOf(m rff.Features, s records.Schema) records.Schema {
+	return records.Interval(m.Dim(), -m.NormBound(), m.NormBound()).WithLabels(s.ClassNames()...)
+}
+
+// round is total: a feature that is not a number is 0.
+func (f *featured) round(v float32) int16 {
+	x := float64(v) / f.bound
+	if !(x > -1) && x == x {
+		x = -1
+	} else if x != x {
+		x = 0
+	}
+	return int16(math.RoundToEven(min(x, 1) * math.MaxInt16))
+}
+
+// Schema describes the features.
+func (f *featured) Schema() records.Schema { return f.schema }
+
+// Len is the number of records.
+func (f *featured) Len() int { return len(f.labels) }
+
+// Unit is that of the records.
+func (f *featured) Unit() string { return records.UnitOf(f.of) }
+
+// Gather copies the features of some records.
+func (f *featured) Gather(rows []int32, b *device.Batch) {
+	f.fill(len(rows), b, func(i int) int { return int(rows[i]) })
+}
+
+// Range copies the features of records lo … hi-1.
+func (f *featured) Range(lo, hi int, b *device.Batch) {
+	f.fill(hi-lo, b, func(i int) int { return lo + i })
+}
+
+func (f *featured) fill(n int, b *device.Batch, row func(i int) int) {
+	dim := f.schema.Dim()
+	b.Rows, b.Sparse = n, nil
+	data := b.Dense.Data
+	if cap(data) < n*dim {
+		data = make([]float32, n*dim)
+	}
+	b.Dense = device.HostMatrix(n, dim, data[:n*dim])
+	b.Labels = b.Labels[:0]
+	scale := float32(f.bound / math.MaxInt16)
+	for i := range n {
+		at := row(i)
+		b.Labels = append(b.Labels, f.labels[at])
+		to := b.Dense.Data[i*dim : (i+1)*dim]
+		for j, v := range f.rows[at*dim : (at+1)*dim] {
+			to[j] = float32(v) * scale
+		}
+	}
+}
+
+// Format prints no features, under any verb.
+func (f *featured) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "[private]") }

@@ -1,0 +1,340 @@
+package labelling_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/dpgm"
+	"github.com/seed7ba64551/privgen/labelling"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/records/retouch"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+var numbers = records.Interval(2, 0, 1).WithLabels("low", "high", "never")
+
+func budget(r accountant.Relation) accountant.Budget {
+	return accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
+}
+
+// two is n records of the classes low and high, which their first number tells apart.
+func two(t testing.TB, s records.Schema, n int) *records.Table {
+	t.Helper()
+	flat, labels := make([]float32, 0, 2*n), make([]int32, n)
+	for i := range n {
+		labels[i] = int32(i % 2)
+		flat = append(flat, 0.1+0.8*float32(i%2), float32(i)/float32(n))
+	}
+	d, err := records.FromFlat(s, flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// stub is a user-defined system whose generator draws records with wrong labels: those of the
+// class low are high, and the other way round, in one case of four. It counts what it draws.
+type stub struct {
+	schema records.Schema
+	drawn  int
+}
+
+func (w *stub) Title() string                                        { return "stub" }
+func (w *stub) Notes() []string                                      { return nil }
+func (w *stub) Config() (json.RawMessage, error)                     { return json.RawMessage("{}"), nil }
+func (w *stub) Fit(context.Context, *synth.Run) (synth.Model, error) { return w, nil }
+func (w *stub) Schema() records.Schema                               { return w.schema }
+func (w *stub) Encode() (*synth.File, error)                         { return &synth.File{Header: []byte("{}")}, nil }
+func (w *stub) Sampler(d synth.Draw) (synth.Sampler, error) {
+	i := 0
+	return synth.Sampler{Schema: w.schema, Next: func(n int) (records.Data, error) {
+		flat, labels := []float32(nil), []int32(nil)
+		for range n {
+			label := i % 2
+			if d.Class >= 0 {
+				label = d.Class
+			}
+			is := label
+			if i/2%4 == 3 { // wrong
+				is = 1 - label%2
+			}
+			flat = append(flat, 0.1+0.8*float32(is), 0.5)
+			labels = append(labels, int32(label))
+			i++
+		}
+		w.drawn += n
+		return records.FromFlat(w.schema, flat, labels...)
+	}}, nil
+}
+
+func stubPlan(t testing.TB, w *stub, b accountant.Budget) synth.Plan {
+	t.Helper()
+	p, err := synth.NewProgram("stub", w.schema, b, []synth.Stage{{Purpose: "look",
+		Event: accountant.Gaussian{NoiseMultiplier: 20}, Count: 1}}, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &struct{ *synth.Program }{&p}
+}
+
+// learnt is a generator of a stub's records with a classifier that knows low from high.
+func learnt(t testing.TB, w *stub, c labelling.Config) *synth.Generator {
+	t.Helper()
+	w.schema = numbers
+	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
+	c.Budget, c.Of, c.Nominal = b, stubPlan(t, w, b), 400
+	c.Features = rff.RBF{Dim: 20, Bandwidth: 0.5}
+	c.Train = sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 30, NoiseMultiplier: 1.5,
+		Optimizer: sgd.Momentum(2, 0.9)}
+	p, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gen, err := p.Fit(t.Context(), two(t, numbers, 400))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gen
+}
+
+func draw(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) *records.Table {
+	t.Helper()
+	rows, err := g.Sample(t.Context(), n, append(opts, synth.Seed(3))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows.(*records.Table)
+}
+
+// right counts the records whose label is what their first number says.
+func right(d *records.Table) (n int) {
+	for i, label := range d.Labels() {
+		if is := d.Row(nil, i)[0] > 0.5; is == (label == 1) && label < 2 {
+			n++
+		}
+	}
+	return n
+}
+
+// TestRelabel: wrong labels become right ones, and a draw of one class has records of that class
+// alone.
+func TestRelabel(t *testing.T) {
+	w := &stub{}
+	gen := learnt(t, w, labelling.Config{})
+	of, err := labelling.Of(gen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := right(draw(t, of, 400)); got != 300 {
+		t.Errorf("the stub draws %d right labels of 400", got)
+	}
+	if got := right(draw(t, gen, 400)); got != 400 {
+		t.Errorf("%d right labels of 400", got)
+	}
+	for class := range 2 {
+		rows := draw(t, gen, 100, synth.OfClass(class))
+		if rows.Len() != 100 || right(rows) != 100 || slices.Contains(rows.Labels(), int32(1-class)) {
+			t.Errorf("%d records of class %d, %d right", rows.Len(), class, right(rows))
+		}
+	}
+	for class, want := range []float64{0.75, 0.75, 0} {
+		if got := gen.Model().(*labelling.Model).Agreement()[class]; got < want-0.01 || got > want+0.01 {
+			t.Errorf("agreement %v in class %d", got, class)
+		}
+	}
+}
+
+// TestKeep: records with wrong labels are left out, in the proportions of the other system.
+func TestKeep(t *testing.T) {
+	gen := learnt(t, &stub{}, labelling.Config{Rule: labelling.Keep})
+	rows := draw(t, gen, 400)
+	ones := 0
+	for _, label := range rows.Labels() {
+		ones += int(label)
+	}
+	if right(rows) != 400 || ones != 200 {
+		t.Errorf("%d right labels of 400, %d of the second class", right(rows), ones)
+	}
+	if again := draw(t, gen, 400); !slices.Equal(again.Labels(), rows.Labels()) {
+		t.Error("a seed gives two draws")
+	}
+}
+
+// TestDrawsEnd: where no record is ever accepted, a draw generates as many as it states and returns
+// records of the class that is asked for.
+func TestDrawsEnd(t *testing.T) {
+	for rule, most := range map[labelling.Rule]int{labelling.Keep: 50 * 4,
+		labelling.Relabel: 50 * 4 * 3} {
+		w := &stub{}
+		gen := learnt(t, w, labelling.Config{Rule: rule, Tries: 4})
+		w.drawn = 0
+		rows := draw(t, gen, 50, synth.OfClass(2))
+		if rows.Len() != 50 || slices.ContainsFunc(rows.Labels(), func(c int32) bool { return c != 2 }) {
+			t.Errorf("%v: %d records, labels %v", rule, rows.Len(), rows.Labels())
+		}
+		if w.drawn != most {
+			t.Errorf("%v: %d records were generated, want %d", rule, w.drawn, most)
+		}
+	}
+}
+
+// TestBothArePaidForTogether: the ledger and the guarantee name the classifier and the other
+// system's stages, at their price together, under either relation; a ledger that can pay for one
+// alone is left as it was.
+func TestBothArePaidForTogether(t *testing.T) {
+	s := numbers
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		p, err := planOf(s, budget(r), 40, embedding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledger := accountant.NewLedger(budget(r))
+		gen, err := p.FitOn(t.Context(), ledger, two(t, s, 40))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := p.Config()
+		classifier := accountant.Repeated{Event: c.Train.Event(r), Count: c.Train.Steps}
+		both, err := accountant.Epsilon(accountant.Composed{Events: []accountant.Event{classifier,
+			synth.Total(c.Of.Stages()...)}}, 1e-5, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ledger.Epsilon().Upper; got < both.Upper*(1-1e-9) || got > both.Upper*(1+1e-9) {
+			t.Errorf("%v: the ledger says ε = %v, both cost %v", r, got, both.Upper)
+		}
+		if got := p.Total().Upper; got < 0.98*3 || got > 3 {
+			t.Errorf("%v: ε = %v of a budget of 3", r, got)
+		}
+		text := gen.Guarantee().String()
+		for _, stage := range []string{"classifier step", "merf: mean embedding"} {
+			if !strings.Contains(text, stage) {
+				t.Errorf("%v: the guarantee does not name %q:\n%s", r, stage, text)
+			}
+		}
+		poor := accountant.NewLedger(accountant.Budget{Epsilon: c.Of.Total().Upper * 1.01, Delta: 1e-5,
+			Relation: r})
+		if _, err := p.FitOn(t.Context(), poor, two(t, s, 40)); !errors.Is(err,
+			accountant.ErrBudgetExceeded) || len(poor.Entries()) != 0 {
+			t.Errorf("%v: a ledger for one alone: %v, entries %v", r, err, poor.Entries())
+		}
+	}
+}
+
+// TestRefusals: what does not fit together is refused by Plan.
+func TestRefusals(t *testing.T) {
+	b := budget(accountant.AddOrRemoveOne)
+	half := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	plan := func(s records.Schema, r accountant.Relation, of planner) synth.Plan {
+		t.Helper()
+		half := half
+		half.Relation = r
+		p, err := of(s, half, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	good := plan(numbers, b.Relation, embedding)
+	for name, change := range map[string]func(c *labelling.Config){
+		"no system":        func(c *labelling.Config) { c.Of = nil },
+		"a nil plan":       func(c *labelling.Config) { c.Of = (*dpgm.Plan)(nil) },
+		"no classes":       func(c *labelling.Config) { c.Of = plan(records.Interval(2, 0, 1), b.Relation, embedding) },
+		"another relation": func(c *labelling.Config) { c.Of = plan(numbers, accountant.ReplaceOne, embedding) },
+		"no nominal size":  func(c *labelling.Config) { c.Nominal = 0 },
+		"no features":      func(c *labelling.Config) { c.Features = nil },
+		"a share of all":   func(c *labelling.Config) { c.Share = 1 },
+		"a rule":           func(c *labelling.Config) { c.Rule = 7 },
+		"a margin":         func(c *labelling.Config) { c.Rule, c.Margin = labelling.Keep, 1 },
+		"a margin of none": func(c *labelling.Config) { c.Margin = 0.5 },
+		"tries":            func(c *labelling.Config) { c.Tries = -1 },
+		"a contrast":       func(c *labelling.Config) { c.Contrast = retouch.Contrast{Black: 0.1, White: 0.9} },
+	} {
+		c := configOf(b, 40)
+		c.Of = good
+		if _, err := c.Plan(); err != nil {
+			t.Fatal(err)
+		}
+		change(&c)
+		var wrong *param.Error
+		if _, err := c.Plan(); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	dear := configOf(accountant.Budget{Epsilon: 1.1, Delta: 1e-5}, 40)
+	dear.Of = good
+	if _, err := dear.Plan(); !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("both for little more than the price of one: %v", err)
+	}
+}
+
+// TestContrastIsForTheClassifier: images that are drawn have the grey levels of the other system's,
+// and a generator that is read back draws the same.
+func TestContrastIsForTheClassifier(t *testing.T) {
+	s := records.Image(8, 8).WithLabels("a", "b")
+	b := budget(accountant.AddOrRemoveOne)
+	flat, labels := make([]float32, 40*64), make([]int32, 40)
+	for i := range flat {
+		flat[i] = float32(i%7) / 6
+		labels[i/64] = int32(i / 64 % 2)
+	}
+	data, err := records.FromFlat(s, flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	agreement := map[string]bool{}
+	for _, contrast := range []retouch.Contrast{{}, {White: 1}, {Black: 0.49, White: 0.5}} {
+		c := configOf(b, 40)
+		c.Features, c.Contrast = nil, contrast // scattering
+		c, err := c.Within(func(b accountant.Budget) (synth.Plan, error) { return embedding(s, b, 40) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := c.Plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		gen, err := p.Fit(t.Context(), data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := gen.Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		back, err := synth.Systems{labelling.System(systems)}.Load(&file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner, err := labelling.Of(gen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, again, of := draw(t, gen, 20), draw(t, back, 20), draw(t, inner, 20)
+		if !slices.Equal(values(own), values(of)) {
+			t.Errorf("%v: images are not those of the other system", contrast)
+		}
+		if !slices.Equal(values(own), values(again)) || !slices.Equal(own.Labels(), again.Labels()) {
+			t.Errorf("%v: a generator that was read back draws other images", contrast)
+		}
+		agreement[fmt.Sprint(gen.Model().(*labelling.Model).Agreement())] = true
+	}
+	if len(agreement) < 2 {
+		t.Errorf("contrast changes nothing: %v", agreement)
+	}
+}
+
+func values(t *records.Table) []float32 {
+	v, _ := t.Flat()
+	return v
+}

@@ -1,0 +1,183 @@
+package labelling
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records/retouch"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+// Model is what a labelling releases: the other system's model and the classifier. It draws records
+// of the one by the other.
+type Model struct {
+	synth.Wrapped
+	config    Config // without a plan
+	system    string // of the other model
+	backend   device.Backend
+	params    []float32 // of the classifier
+	agreement []float64 // by class
+}
+
+// newModel measures the agreement of both.
+func newModel(ctx context.Context, c Config, be device.Backend, of synth.Model,
+	params []float32) (*Model, error) {
+	m := &Model{Wrapped: synth.Wrapped{Model: of}, config: c, system: c.Of.System(), backend: be,
+		params: params}
+	m.config.Of = nil // a plan may hold public records and scratch memory
+	for class := range of.Schema().Classes() {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rate, err := m.rate(class)
+		if err != nil {
+			return nil, err
+		}
+		m.agreement = append(m.agreement, rate)
+	}
+	return m, nil
+}
+
+// judged is the number of synthetic records of a class by which the agreement is measured.
+const judged = 500
+
+func (m *Model) rate(class int) (float64, error) {
+	c, err := m.drawing(synth.Draw{Cluster: -1, Class: class, Means: true, Seed: uint64(class)})
+	if err != nil {
+		return 0, err
+	}
+	rows, err := c.generate(class, judged)
+	if err != nil {
+		return 0, err
+	}
+	good := 0
+	for _, v := range c.score.margins(rows) {
+		if m.accepts(v) {
+			good++
+		}
+	}
+	return float64(good) / judged, nil
+}
+
+// accepts reports whether a record of this margin is kept. A margin that is not a number is not.
+func (m *Model) accepts(margin float64) bool { return margin > 0 && margin >= m.config.Margin }
+
+// Agreement returns the part of the other system's records of each class to which the classifier
+// gives their own label, by at least the margin, measured on 500 records of each.
+//
+// Guarantee: it is computed from released records by the released classifier.
+func (m *Model) Agreement() []float64 {
+	if m == nil {
+		return nil
+	}
+	return slices.Clone(m.agreement)
+}
+
+// Of returns the generator of all records that the other system draws, without any choice. Its
+// guarantee is that of the whole selection.
+//
+// Errors: *param.Error for a generator of another system.
+func Of(g *synth.Generator) (*synth.Generator, error) {
+	m, ok := g.Model().(*Model)
+	if !ok || m == nil {
+		return nil, param.New("labelling.Of.g", g.System(), "a generator of package labelling")
+	}
+	return synth.NewGenerator(m.system, m.Model, g.Guarantee()), nil
+}
+
+type modelJSON struct {
+	System    string           `json:"system"`
+	Model     json.RawMessage  `json:"model"`
+	Features  json.RawMessage  `json:"features"`
+	Seed      uint64           `json:"seed,string"`
+	Rule      Rule             `json:"rule"`
+	Contrast  retouch.Contrast `json:"contrast,omitzero"`
+	Margin    float64          `json:"margin,omitempty"`
+	Tries     int              `json:"tries"`
+	Agreement []float64        `json:"agreement"`
+}
+
+// Encode writes both models.
+//
+// Errors: those of the other model's Encode; features of a user-defined type.
+func (m *Model) Encode() (*synth.File, error) {
+	f, err := m.Model.Encode()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.system, err)
+	}
+	j := modelJSON{System: m.system, Model: f.Header, Seed: m.config.Seed, Rule: m.config.Rule,
+		Contrast: m.config.Contrast, Margin: m.config.Margin, Tries: m.config.Tries, Agreement: m.agreement}
+	if j.Features, err = rff.MarshalFeatures(m.config.Features); err != nil {
+		return nil, err
+	}
+	out, err := synth.NewFile(j, synth.Part32(sectionClassifier, &m.params, len(m.params)))
+	if err == nil {
+		out.Kind = systemName
+		out.Sections = append(out.Sections, f.Sections...)
+	}
+	return out, err
+}
+
+func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, error) {
+	var j modelJSON
+	if err := f.Decode(&j); err != nil {
+		return nil, err
+	}
+	if len(f.Sections) == 0 {
+		return nil, synth.Malformed(errors.New("a file without a classifier"))
+	}
+	own := &synth.File{Kind: j.System, Header: j.Model, Sections: f.Sections[1:]}
+	inner, err := modelOf(own, l, of)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Wrapped: synth.Wrapped{Model: inner}, system: j.System, backend: l.Backend,
+		config: Config{Seed: j.Seed, Rule: j.Rule, Contrast: j.Contrast, Margin: j.Margin,
+			Tries: j.Tries}, agreement: j.Agreement}
+	if m.config.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
+		return nil, synth.Malformed(err)
+	}
+	if err := m.check(); err != nil {
+		return nil, synth.Malformed(err)
+	}
+	features, err := m.config.features(inner.Schema())
+	if err != nil {
+		return nil, synth.Malformed(err)
+	}
+	n := (features.Dim() + 1) * inner.Schema().Classes()
+	if err := f.Load(synth.Part32(sectionClassifier, &m.params, n)); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// check reports what no selection can have written.
+func (m *Model) check() error {
+	var k param.Checker
+	const path = "labelling.Model."
+	s := m.Schema()
+	k.OK(s.Classes() > 1, path+"Schema", s, "records of two classes or more")
+	m.config.checkRule(&k, path, s)
+	k.OK(m.config.Tries > 0 && m.config.Tries <= mostTries, path+"Tries", m.config.Tries,
+		"a positive number")
+	k.OK(len(m.agreement) == s.Classes(), path+"Agreement", len(m.agreement), "one for each class")
+	if k.Err() == nil {
+		k.Add(m.config.checkFeatures(s))
+	}
+	return k.Err()
+}
+
+func modelOf(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, error) {
+	for _, s := range of {
+		if s.Name == f.Kind && s.Model != nil {
+			return s.Model(f, l)
+		}
+	}
+	return nil, synth.Malformed(fmt.Errorf("a model of an unknown system %.40q", f.Kind))
+}

@@ -1,0 +1,176 @@
+package labelling
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/records/retouch"
+	"github.com/seed7ba64551/privgen/rff"
+	"github.com/seed7ba64551/privgen/sgd"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+const systemName = "labelling"
+
+// A Plan is a labelling with its price. Its methods are those of every plan; see [synth.Plan].
+type Plan struct {
+	synth.Program
+	config Config
+}
+
+// Config returns the labelling that the plan was made for.
+func (p *Plan) Config() Config {
+	if p == nil {
+		return Config{}
+	}
+	return p.config
+}
+
+// Plan finds the classifier's noise and prices the stages of both. It reads no records.
+//
+// Guarantee: the events of the plan are the ones that Fit reserves, in one transaction, and spends.
+// Errors: those of Validate; accountant.ErrBudgetExceeded.
+func (c Config) Plan() (*Plan, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c, err := c.withDefaults().calibrated()
+	if err != nil {
+		return nil, err
+	}
+	w := &work{config: c}
+	program, err := synth.NewProgram(systemName, c.Of.Schema(), c.Budget, c.stages(), w)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{program, c}, nil
+}
+
+// work implements synth.Work.
+type work struct{ config Config }
+
+// Title names the other system.
+func (w *work) Title() string {
+	return fmt.Sprintf("of %s by a private classifier, %v", w.config.Of.System(),
+		w.config.Of.Schema())
+}
+
+// Notes returns what is chosen, what it costs, and the other system's notes.
+func (w *work) Notes() []string {
+	c := w.config
+	notes := []string{"labels are the classifier's, at no cost"}
+	if c.Rule == Keep {
+		notes[0] = fmt.Sprintf("records are kept where labels agree, of at most %d generated in the "+
+			"place of one, at no cost", c.Tries)
+	}
+	if to := c.contrast(); c.Of.Schema().Kind() == records.GreyImage {
+		notes = append(notes, fmt.Sprintf("to the classifier grey levels %g and %g are black and white",
+			to.Black, to.White))
+	}
+	if f, err := c.features(c.Of.Schema()); err == nil {
+		notes = append(notes, fmt.Sprintf("classifier: linear, of %d features (%T), held in memory "+
+			"at 2 bytes each", f.Dim(), c.Features))
+	}
+	inner := synth.WorkOf(c.Of)
+	prefix := c.inner().Prefix
+	notes = append(notes, prefix+inner.Title())
+	for _, note := range inner.Notes() {
+		notes = append(notes, prefix+note)
+	}
+	return notes
+}
+
+// Parts returns the parts that the caller may define.
+func (w *work) Parts() []any {
+	list := []any{w.config.Features}
+	if typed, ok := synth.WorkOf(w.config.Of).(synth.Typed); ok {
+		list = append(list, typed.Parts()...)
+	}
+	return list
+}
+
+// configJSON is a labelling as a file holds it.
+type configJSON struct {
+	Plan     json.RawMessage  `json:"plan"`
+	Features json.RawMessage  `json:"features"`
+	Train    sgd.Config       `json:"train"`
+	Rule     Rule             `json:"rule"`
+	Contrast retouch.Contrast `json:"contrast,omitzero"`
+	Margin   float64          `json:"margin,omitempty"`
+	Tries    int              `json:"tries"`
+	Seed     uint64           `json:"seed,string"`
+}
+
+// Config writes the labelling and the other system's plan.
+//
+// Errors: those of the plan's MarshalJSON; features of a user-defined type.
+func (w *work) Config() (json.RawMessage, error) {
+	c := w.config
+	j := configJSON{Train: c.Train, Rule: c.Rule, Contrast: c.Contrast, Margin: c.Margin, Tries: c.Tries, Seed: c.Seed}
+	var err error
+	if j.Features, err = rff.MarshalFeatures(c.Features); err != nil {
+		return nil, err
+	}
+	if j.Plan, err = c.Of.MarshalJSON(); err != nil {
+		return nil, err
+	}
+	return json.Marshal(j)
+}
+
+// System reads selections of the given systems back.
+func System(of synth.Systems) synth.System {
+	return synth.System{Name: systemName,
+		Plan: func(s synth.SavedPlan) (synth.Plan, error) { return readPlan(s, of) },
+		Model: func(f *synth.File, l synth.Loading) (synth.Model, error) {
+			return readModel(f, l, of)
+		}}
+}
+
+func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
+	var j configJSON
+	if err := saved.Decode(&j); err != nil {
+		return nil, err
+	}
+	limits, ok := saved.Limits.Half() // the other system builds networks, too
+	if !ok {
+		return nil, synth.Malformed(errors.New("too many systems within each other"))
+	}
+	c := Config{Budget: saved.Budget, Train: j.Train, Rule: j.Rule,
+		Contrast: j.Contrast, Margin: j.Margin, Tries: j.Tries, Seed: j.Seed}
+	var err error
+	if c.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
+		return nil, synth.Malformed(err)
+	}
+	if err := saved.Decided(c.Train.NoiseMultiplier); err != nil {
+		return nil, err
+	}
+	if c.Of, err = of.ReadPlan(j.Plan, synth.WithLimits(limits)); err != nil {
+		return nil, err
+	}
+	if err := c.checkSaved(saved); err != nil {
+		return nil, err
+	}
+	p, err := c.Plan()
+	return synth.PlanOf(p, err)
+}
+
+// checkSaved holds the classifier to the limits of what is read, before it is built.
+func (c Config) checkSaved(saved synth.SavedPlan) error {
+	s := c.Of.Schema()
+	if !saved.Schema.Equal(s) {
+		return fmt.Errorf("%w: %w", synth.ErrFormat, synth.ErrSchema)
+	}
+	if v, ok := c.Features.(interface{ Validate() error }); ok && v.Validate() != nil {
+		return nil // left to the plan, whose errors describe the mistake
+	}
+	f, err := c.features(s)
+	if err != nil {
+		return synth.Malformed(err)
+	}
+	return saved.Network("the classifier", int64(f.Dim()+1)*int64(s.Classes()))
+}
+
+// Releases returns the schema of synthetic records.
+func (w *work) Releases() records.Schema { return w.config.inner().Releases() }

@@ -1,0 +1,29 @@
+package labelling
+
+import "github.com/seed7ba64551/privgen/internal/enum"
+
+// Rule is what the classifier decides.
+type Rule int
+
+const (
+	// Relabel gives every record the label that the classifier finds most probable. Class proportions
+	// are then those of the classifier's labels.
+	Relabel Rule = iota
+	// Keep keeps the records to which the classifier gives their own label, and generates others in
+	// the place of the rest. Class proportions are those of the other system.
+	Keep
+)
+
+var ruleNames = enum.Names[Rule]{Type: "labelling.Rule", List: []string{Relabel: "relabel",
+	Keep: "keep"}}
+
+// String returns the name.
+func (r Rule) String() string { return ruleNames.String(r) }
+
+// MarshalText writes the name.
+func (r Rule) MarshalText() ([]byte, error) { return ruleNames.Marshal(r) }
+
+// UnmarshalText reads a name that MarshalText wrote.
+//
+// Errors: *[param.Error] for any other text, listing the accepted names.
+func (r *Rule) UnmarshalText(text []byte) error { return ruleNames.Unmarshal(text, r) }

@@ -1,0 +1,49 @@
+package retouch
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestDistortionsAreSmallMovements: an image of one grey level stays as it is, a spot moves by about
+// as much as is stated, and grey levels stay between those of the image.
+func TestDistortionsAreSmallMovements(t *testing.T) {
+	const side, n = 28, 2000
+	d := &movement{height: side, width: side, strength: 1, out: make([]float32, side*side),
+		rng: rand.New(rand.NewPCG(1, 2))}
+	image := make([]float32, side*side)
+	for i := range image {
+		image[i] = 0.25
+	}
+	d.image(image)
+	for _, v := range image {
+		if v != 0.25 {
+			t.Fatalf("one grey level becomes %v", v)
+		}
+	}
+	var mean, square float64
+	for range n {
+		clear(image)
+		for i := 12; i < 16; i++ { // a spot around the middle
+			for j := 12; j < 16; j++ {
+				image[i*side+j] = 1
+			}
+		}
+		d.image(image)
+		var mass, x float64
+		for i, v := range image {
+			if v < 0 || v > 1 {
+				t.Fatalf("grey level %v", v)
+			}
+			mass += float64(v)
+			x += float64(v) * (float64(i%side) - 13.5)
+		}
+		mean += x / mass / n
+		square += x / mass * x / mass / n
+	}
+	// The shift has deviation 1, the knot at the middle another.
+	if dev := math.Sqrt(square); math.Abs(mean) > 0.2 || dev < 1.2 || dev > 1.6 {
+		t.Errorf("a spot moves by %.3f on average, deviation %.3f, want 0 and about 1.41", mean, dev)
+	}
+}

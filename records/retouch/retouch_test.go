@@ -1,0 +1,91 @@
+package retouch_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/records/retouch"
+)
+
+func ramp(t *testing.T, s records.Schema) *records.Table {
+	t.Helper()
+	flat := make([]float32, 3*s.Dim())
+	for i := range flat {
+		flat[i] = float32(i%11) / 10
+	}
+	d, err := records.FromFlat(s, flat, 2, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func levels(d *records.Table) []float32 {
+	v, _ := d.Flat()
+	return v
+}
+
+func TestContrast(t *testing.T) {
+	in := ramp(t, records.Image(5, 4).WithLabels("a", "b", "c"))
+	before := slices.Clone(levels(in))
+	out, err := retouch.Contrast{Black: 0.2, White: 0.6}.Apply(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range levels(out) {
+		if want := min(max((before[i]-0.2)/0.4, 0), 1); math.Abs(float64(v-want)) > 1e-6 {
+			t.Errorf("%v becomes %v, want %v", before[i], v, want)
+		}
+	}
+	if !slices.Equal(out.Labels(), in.Labels()) || !slices.Equal(levels(in), before) {
+		t.Error("labels change, or the images given")
+	}
+}
+
+func TestDistortion(t *testing.T) {
+	in := ramp(t, records.Image(5, 4).WithLabels("a", "b", "c"))
+	before := slices.Clone(levels(in))
+	apply := func(d retouch.Distortion) *records.Table {
+		out, err := d.Apply(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if same := apply(retouch.Distortion{Seed: 1}); !slices.Equal(levels(same), before) {
+		t.Error("strength 0 changes images")
+	}
+	one, again := apply(retouch.Distortion{Strength: 1, Seed: 1}),
+		apply(retouch.Distortion{Strength: 1, Seed: 1})
+	if slices.Equal(levels(one), before) || !slices.Equal(levels(one), levels(again)) {
+		t.Error("images do not change, or not by the seed alone")
+	}
+	if !slices.Equal(one.Labels(), in.Labels()) || !slices.Equal(levels(in), before) {
+		t.Error("labels change, or the images given")
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	grey := ramp(t, records.Image(5, 4).WithLabels("a", "b", "c"))
+	other, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range map[string]func() (*records.Table, error){
+		"strength":       func() (*records.Table, error) { return retouch.Distortion{Strength: -1}.Apply(grey) },
+		"no number":      func() (*records.Table, error) { return retouch.Distortion{Strength: math.NaN()}.Apply(grey) },
+		"no images":      func() (*records.Table, error) { return retouch.Distortion{Strength: 1}.Apply(other) },
+		"no contrast":    func() (*records.Table, error) { return retouch.Contrast{}.Apply(grey) },
+		"grey numbers":   func() (*records.Table, error) { return retouch.Contrast{White: 1}.Apply(other) },
+		"black is white": func() (*records.Table, error) { return retouch.Contrast{Black: 1}.Apply(grey) },
+	} {
+		var wrong *param.Error
+		if _, err := f(); !errors.As(err, &wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package synth
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// Within makes a plan for the largest budget that other releases leave of a whole one, to within
+// half a per cent of the whole. The plan is made for the whole budget's δ and relation, several
+// times.
+//
+// Guarantee: the other releases and the plan's stages together cost at most the whole budget's ε.
+// Errors: those of plan; accountant.ErrBudgetExceeded if the others leave less than a hundredth of
+// the whole squared effect; *param.Error for missing arguments.
+func Within(whole accountant.Budget, others accountant.Event,
+	plan func(accountant.Budget) (Plan, error)) (Plan, error) {
+	var k param.Checker
+	k.Add(whole.Validate())
+	k.OK(others != nil, "synth.Within.others", nil, "an event")
+	k.OK(plan != nil, "synth.Within.plan", nil, "a function")
+	if err := k.Err(); err != nil {
+		return nil, err
+	}
+	return split{whole, others, plan}.search()
+}
+
+// split looks for the budget of a plan. All amounts are squared effects of the single Gaussian
+// release of the same ε, which nearly add up.
+type split struct {
+	budget accountant.Budget
+	others accountant.Event
+	plan   func(accountant.Budget) (Plan, error)
+}
+
+const (
+	splitTries  = 12
+	splitClose  = 0.995 // of the budget
+	splitLeast  = 0.01  // of the squared effect
+	splitMargin = 0.999
+)
+
+func (s split) search() (Plan, error) {
+	first, err := accountant.Epsilon(s.others, s.budget.Delta, s.budget.Relation)
+	if err != nil {
+		return nil, fmt.Errorf("cost of the other releases: %w", err)
+	}
+	whole, err := s.effect(s.budget.Epsilon)
+	if err != nil {
+		return nil, err
+	}
+	least := splitLeast * whole
+	used := whole
+	if first.Upper < s.budget.Epsilon {
+		if used, err = s.effect(first.Upper); err != nil {
+			return nil, err
+		}
+	}
+	free := (whole - used) * splitMargin
+	var best Plan
+	for range splitTries {
+		if free < least {
+			break
+		}
+		own, cost, err := s.try(free)
+		if err != nil {
+			return nil, err
+		}
+		fits := cost <= s.budget.Epsilon
+		if fits && (best == nil || own.Total().Upper > best.Total().Upper) {
+			best = own
+		}
+		if fits && cost >= splitClose*s.budget.Epsilon {
+			break
+		}
+		spent, err := s.effect(cost)
+		if err != nil {
+			return nil, err
+		}
+		scale := (whole - used) / max(spent-used, least)
+		if free *= min(max(scale, 0.5), 2) * splitMargin; !fits && scale >= 1 {
+			free *= splitClose
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("too little is left of ε = %g: %w", s.budget.Epsilon,
+			accountant.ErrBudgetExceeded)
+	}
+	return best, nil
+}
+
+// try makes the plan for a squared effect and returns what it costs with the other releases.
+func (s split) try(squared float64) (own Plan, cost float64, err error) {
+	b := s.budget
+	gaussian := accountant.Gaussian{NoiseMultiplier: 1 / math.Sqrt(squared)}
+	e, err := accountant.Epsilon(gaussian, b.Delta, b.Relation)
+	if err != nil {
+		return nil, 0, err
+	}
+	b.Epsilon = min(e.Upper, b.Epsilon)
+	if own, err = s.plan(b); err != nil {
+		return nil, 0, err
+	}
+	both := accountant.Composed{Events: []accountant.Event{s.others, Total(own.Stages()...)}}
+	total, err := accountant.Epsilon(both, b.Delta, b.Relation)
+	return own, total.Upper, err
+}
+
+// effect is the squared effect of the Gaussian release that costs so much.
+func (s split) effect(epsilon float64) (float64, error) {
+	b := s.budget
+	b.Epsilon = epsilon
+	z, _, err := accountant.CalibrateNoise(b, func(z float64) accountant.Event {
+		return accountant.Gaussian{NoiseMultiplier: z}
+	})
+	return 1 / (z * z), err
+}
