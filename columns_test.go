@@ -19,8 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// tables are made-up data that business and machines keep: line items like those of TPC-H, and
-// readings with the moment of each.
+// tables returns generated data as businesses and machines store them: line items like those of
+// TPC-H, and sensor readings with their times.
 func tables(t testing.TB, n int) map[string]*records.Frame {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(11, 12))
@@ -87,7 +87,7 @@ func tables(t testing.TB, n int) map[string]*records.Frame {
 	}
 }
 
-// tablePlans are one small plan of every system for tables.
+// tablePlans returns one small plan of every system for tables.
 func tablePlans(t testing.TB, s records.Schema, b accountant.Budget, n int) []privgen.Plan {
 	t.Helper()
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 5, Optimizer: sgd.Adam(1e-2)}

@@ -81,7 +81,8 @@ func TestFunctionsUlps(t *testing.T) {
 			}
 			t.Logf("%s %s: %.3g ulp, at %g", level.name, ref.f, worst, at)
 			if worst > max(ref.ulps, 0.501) {
-				t.Errorf("%s %s: error of %.3g ulp at %g, want at most %g", level.name, ref.f, worst, at, ref.ulps)
+				t.Errorf("%s %s: error of %.3g ulp at %g, want at most %g", level.name, ref.f, worst, at,
+					ref.ulps)
 			}
 		}
 	}
@@ -171,7 +172,8 @@ func TestVectorsSameBits(t *testing.T) {
 				f(level)(got, xs[lo:])
 				for i, v := range got {
 					if w := want[lo+i]; v != w && (v == v || w == w) {
-						t.Fatalf("%s %s of %g: %v in a slice from number %d on, want %v as alone", level.name, name, xs[lo+i], v, lo, w)
+						t.Fatalf("%s %s of %g: %v in a slice from number %d on, want %v as alone", level.name,
+							name, xs[lo+i], v, lo, w)
 					}
 				}
 			}

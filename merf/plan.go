@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// PurposeEmbed is the stage, and the ledger's line, of the release.
+// PurposeEmbed is the name of the release's stage and its purpose on the ledger.
 const PurposeEmbed = "mean embedding"
 
 // A Plan is a Config with its noise chosen, and its price. In addition to the methods of every
@@ -18,12 +18,12 @@ type Plan struct {
 	synth.Program
 	Config   Config
 	SumStd   float64 // standard deviation of the noise on each feature's sum
-	CountStd float64 // of the noise on each class's count; 0 where counts are not released
+	CountStd float64 // standard deviation of the noise on each count; 0 if none is released
 
 	work *work
 }
 
-// Plan chooses what the configuration leaves open and prices all stages.
+// Plan sets what the configuration leaves open and prices all stages.
 //
 // Guarantee: the event of the plan is the one that a run reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the

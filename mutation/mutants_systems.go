@@ -388,7 +388,7 @@ func mixMutants() []mutant {
 			Why:   "records moved by a centre are longer than the clip norm"},
 		{Name: "mix/rows that are no number", In: in,
 			Tests:      sums,
-			Old:        "if f == 0 { // includes",
+			Old:        "if f == 0 { // also",
 			New:        "if f < 0 { // also",
 			Why:        "a NaN row reaches the sum",
 			Equivalent: "mechanism.FixedSum counts what is no number as zero: a second line"},

@@ -12,7 +12,7 @@ import (
 )
 
 // TestConditionsAreTheRules: a coordinate is in a span exactly if an Enforcer keeps the record that
-// it decodes to: at random, and on both sides of every end of a span.
+// it decodes to. It tests random coordinates and both sides of every end of a span.
 func TestConditionsAreTheRules(t *testing.T) {
 	day := 24 * time.Hour
 	for _, c := range []struct {

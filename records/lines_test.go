@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// badLines are lines by which one person might try to change how others are read.
+// badLines returns lines by which one person might try to change how others are read.
 func badLines() []string {
 	return []string{`mallory,"7`, `"mallory,7`, `"`, `""`, `"""`, `mallory,"7""`, `'mallory,7`,
 		`mallory\,7`, `mallory,7\`, "mallory", "mallory,,,,,,", "mallory,7\r",
@@ -24,7 +24,7 @@ func badLines() []string {
 		`"u99,1,y,0.1`, `u99,"1`}
 }
 
-// lineReader reads lines of one kind; rows are what it makes of each record, in order.
+// lineReader reads lines of one kind; rows returns the text of each record, in order.
 type lineReader struct {
 	good func(i int) string
 	rows func(t *testing.T, text string) []string
@@ -122,8 +122,8 @@ func lineReaders(t *testing.T) map[string]lineReader {
 	}
 }
 
-// TestNoLineChangesHowAnotherIsRead adds one line anywhere in a file: what is made of the other
-// lines stays, and of the line itself at most one record.
+// TestNoLineChangesHowAnotherIsRead adds one line anywhere in a file: the records of the other
+// lines do not change, and the line itself makes at most one record.
 func TestNoLineChangesHowAnotherIsRead(t *testing.T) {
 	const n = 12
 	for name, r := range lineReaders(t) {
@@ -148,8 +148,7 @@ func TestNoLineChangesHowAnotherIsRead(t *testing.T) {
 	}
 }
 
-// TestSeveralBadLinesOfOnePersonAreOneRecord: whatever else the lines hold, they are one
-// person's.
+// TestSeveralBadLinesOfOnePersonAreOneRecord: bad lines with one person's name make one record.
 func TestSeveralBadLinesOfOnePersonAreOneRecord(t *testing.T) {
 	text := "mallory,\"7\nbob,1\nmallory\n \"mallory\" " +
 		",5\nmallory,x\nmallory,1,2,3\nmallory,\"4\"\"\n" + strings.Repeat("mallory,", 1<<18) + "\n"
@@ -202,7 +201,7 @@ func TestManyVisitsOfFewAreSorted(t *testing.T) {
 	}
 }
 
-// FuzzLines cuts what the fuzzer finds into lines, and puts one more between them.
+// FuzzLines divides the fuzzer's input into lines, and inserts one more line.
 func FuzzLines(f *testing.F) {
 	for _, bad := range badLines() {
 		if len(bad) < 100 {

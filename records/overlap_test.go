@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// wrapped, hidden and pointed are types of others around data.
+// wrapped, hidden and pointed are user-defined types around data.
 type wrapped struct{ records.Data }
 
 type hidden struct {
@@ -24,7 +24,7 @@ func (h hidden) Len() int                             { return h.inner.Len() }
 func (h hidden) Gather(rows []int32, b *device.Batch) { h.inner.Gather(rows, b) }
 func (h hidden) Range(lo, hi int, b *device.Batch)    { h.inner.Range(lo, hi, b) }
 
-// rows is data of another type, with storage of its own.
+// rows is data of another type, with its own storage.
 type rows struct {
 	schema records.Schema
 	list   [][]float32
@@ -42,7 +42,7 @@ type view struct {
 	want bool
 }
 
-// check asks about both orders.
+// check tests both orders of the arguments.
 func check(t *testing.T, private records.Data, views ...view) {
 	t.Helper()
 	for _, v := range views {
@@ -186,7 +186,8 @@ func TestOverlapOfOtherTypes(t *testing.T) {
 	check(t, a, view{"a circle", a, true}, view{"beside a circle", r, false})
 }
 
-// Types that embed this package's by value, and one whose data lie behind what is no data.
+// Types that embed this package's types by value, and one whose data are behind a value that is not
+// data.
 type (
 	holdsTable  struct{ records.Table }
 	holdsSets   struct{ records.SetTable }

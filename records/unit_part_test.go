@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNothingPromisesParts: no ledger takes rows of users who may have others, whatever it is said
-// to promise; those who know better say so.
+// TestNothingPromisesParts: no ledger accepts rows of users who may have other rows, whatever unit
+// it promises, unless the caller states another unit.
 func TestNothingPromisesParts(t *testing.T) {
 	sets := made(t, 3, 99)
 	users := records.WithUnit(sets, records.UnitUser)

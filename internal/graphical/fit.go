@@ -10,8 +10,8 @@ import (
 type Measurement struct {
 	Attributes []int     // ascending
 	Values     []float64 // counts, the last attribute fastest
-	Std        float64   // of the noise of each
-	// Parts is how many numbers with that noise each value adds up; nil for one.
+	Std        float64   // standard deviation of the noise on each value
+	// Parts is how many numbers with that noise each value is the sum of; nil means one.
 	Parts []float64
 	// Merged holds the index of the value that each cell of the attributes counts towards; nil where
 	// every cell has a value to itself.
@@ -27,7 +27,7 @@ type target struct {
 	weight float64   // total²/Std²
 }
 
-// Extended returns the model with a factor for every group of attributes that it has none for.
+// Extended returns the model with additional factors for those groups of attributes that have none.
 func (m *Model) Extended(groups ...[]int) *Model {
 	factors := slices.Clone(m.Factors)
 	for _, g := range groups {
@@ -38,15 +38,16 @@ func (m *Model) Extended(groups ...[]int) *Model {
 	return NewModel(m.Domain, factors)
 }
 
-// Fit changes the model, which has a factor for every group that is measured, towards the
-// measurements of so many records, in at most so many passes over its tables. It begins where the
-// model is.
+// Fit fits the model to measurements of total records, in at most the given number of passes over
+// its tables. The model must have a factor for every measured group. Fit begins with the model's
+// present factors.
 //
 // The loss is ½Σ‖total·μ − values‖²/Std². A step of mirror descent subtracts a multiple of its
-// slope from the factors; with momentum, which starts anew whenever the loss grows, it needs far
-// fewer of them. How fast a cell is met goes by its probability, and the longest step by the
-// largest one: therefore the first quarter of the passes weighs each table by the inverse of its
-// largest cell, which meets fine tables as fast as coarse ones. Errors: ctx.Err().
+// slope from the factors; with momentum, which is reset whenever the loss grows, far fewer steps
+// are needed. The rate at which a cell converges is proportional to its probability, and the
+// longest stable step is determined by the largest one. Therefore the first quarter of the passes
+// weights each table by the inverse of its largest cell, so that fine tables converge as fast as
+// coarse ones. Errors: ctx.Err().
 func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, passes int) error {
 	if len(list) == 0 {
 		return nil
@@ -88,7 +89,8 @@ func (m *Model) newFitting(list []Measurement, total float64, even bool) *fittin
 	return f
 }
 
-// run makes so many passes, or fewer where they are of no use, and returns to the best.
+// run makes up to the given number of passes, fewer if they bring no progress, and restores the
+// best factors.
 func (f *fitting) run(ctx context.Context, passes int) error {
 	for range passes {
 		if err := ctx.Err(); err != nil {
@@ -172,13 +174,14 @@ func (f *fitting) back() {
 	f.m.pass()
 }
 
-// patience is how many passes without a smaller loss end a fit, and progress how much smaller.
+// patience is the number of passes without progress that end a fit, and progress the decrease of
+// the loss that counts.
 const (
 	patience = 60
 	progress = 1e-4
 )
 
-// next makes one step, and reports whether more of them would be of no use.
+// next makes one step, and reports whether more steps would bring no progress.
 func (f *fitting) next() (done bool) {
 	loss := f.loss()
 	if f.stale++; loss < f.best {

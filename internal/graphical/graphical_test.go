@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// joint is the model's law of all attributes, by its definition.
+// joint returns the model's law of all attributes, by its definition.
 func joint(m *Model) []float64 {
 	all := make([]int, len(m.Domain))
 	for a := range all {

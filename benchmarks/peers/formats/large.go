@@ -19,7 +19,7 @@ import (
 
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// largeSchema is a table of ten columns: five of numbers, two of times and three of levels.
+// largeSchema returns a table of ten columns: five of numbers, two of times and three of levels.
 func largeSchema() (records.Schema, error) {
 	return records.NewSchema(
 		records.Numeric("amount", 0, 1).WithMissing(), records.Integer("day", 0, 1<<20),
@@ -31,10 +31,10 @@ func largeSchema() (records.Schema, error) {
 	)
 }
 
-// part is how many rows are in memory at once.
+// part is the number of rows in memory at a time.
 const part = 100_000
 
-// writeLarge writes a table of so many rows that are made up.
+// writeLarge writes a table of generated rows.
 func writeLarge(path string, rows int) error {
 	s, err := largeSchema()
 	if err != nil {
@@ -183,7 +183,7 @@ func scanLarge(path, way string) error {
 	return nil
 }
 
-// report says how fast that was and how much memory it took at most.
+// report prints the speed and the largest memory use.
 func report(what string, rows int, begin time.Time) {
 	seconds := time.Since(begin).Seconds()
 	peak := "unknown"

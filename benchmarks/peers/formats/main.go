@@ -1,5 +1,5 @@
 // Command formats writes a table in every format of the library, or reads one back, so that
-// programs in Python can be asked whether they see the same values: see check.py.
+// programs in Python can compare the values: see check.py.
 //
 //	go run . -write FOLDER     writes a table, images and a network in every format
 //	go run . -read FILE        prints the records of a Parquet or Arrow file as lines of JSON;
@@ -103,7 +103,7 @@ func write(folder string, s records.Schema) error {
 		halves(f))
 }
 
-// halves is a table in two parts.
+// halves returns a table in two parts.
 func halves(f *records.Frame) iter.Seq2[records.Data, error] {
 	return func(yield func(records.Data, error) bool) {
 		_ = yield(f.Slice(0, f.Len()/2), nil) && yield(f.Slice(f.Len()/2, f.Len()), nil)
