@@ -477,7 +477,7 @@ func (f *tableFit) far() bool {
 	last := f.values[len(f.values)-1]
 	std := f.unitStd(f.noise) / math.Sqrt(float64(last.units))
 	squares := 0.0
-	for k, p := range f.model.Marginal(f.list[last.candidate].attributes) {
+	for k, p := range f.law(f.list[last.candidate]) {
 		off := (p*f.total - last.values[k]) / std
 		squares += off * off
 	}
