@@ -169,7 +169,8 @@ func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping
 		return wider * std
 	}
 	weights, first := 0.0, 0
-	for _, a := range w.attributes { // total is the mean of the columns' sums, weighted by their precision
+	// total is the mean of the columns' sums, weighted by their precision.
+	for _, a := range w.attributes {
 		sum := 0.0
 		for _, c := range counts[first : first+a.codes] {
 			sum += c

@@ -118,8 +118,8 @@ func TestUserDefinedRowsMoveNothingTooFar(t *testing.T) {
 			}
 			for name, p := range plans(t, s, budget) {
 				t.Run(fmt.Sprintf("%v/%s/%v", r, name, row), func(t *testing.T) {
-					privacytest.Replay[records.Data]{Run: visible(p), Budget: budget, Data: userDefined{table, row},
-						Neighbour: other, Seeds: 1}.Check(t)
+					privacytest.Replay[records.Data]{Run: visible(p), Budget: budget,
+						Data: userDefined{table, row}, Neighbour: other, Seeds: 1}.Check(t)
 				})
 			}
 		}

@@ -77,7 +77,8 @@ func (p independentItems) given(have, lack map[uint32]bool) (sampler, float64) {
 // come after their parents, so the order is reversed. By Bayes' rule the conditional distribution
 // is again a tree with the same branches.
 func (t branches) given(have, lack map[uint32]bool) (sampler, float64) {
-	type below struct{ with, without float64 } // probability of the condition, given that the item is in the set or not
+	// below holds the probability of the condition if the item is in the set, and if it is not.
+	type below struct{ with, without float64 }
 	wanted := make([]below, len(t))
 	for k := range wanted {
 		wanted[k] = below{1, 1}

@@ -117,7 +117,8 @@ func (p independentItems) header(*modelHeader) {}
 
 func readIndependent(h modelHeader, v []float64) (sampler, error) {
 	if len(v) != h.Schema.Dim() {
-		return nil, malformed(fmt.Sprintf("%d probabilities; the schema has %d items", len(v), h.Schema.Dim()))
+		return nil, malformed(fmt.Sprintf("%d probabilities; the schema has %d items", len(v),
+			h.Schema.Dim()))
 	}
 	return independentItems(v), nil
 }

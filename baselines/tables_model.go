@@ -214,7 +214,8 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.F
 		}
 		cells := d.Cells(group)
 		if len(group) < 1 || len(group) > 3 || cells > float64(len(theta)) {
-			return nil, malformed(fmt.Sprintf("a factor with %d columns and too few numbers; want 1 to 3 columns", len(group)))
+			return nil, malformed(fmt.Sprintf("a factor with %d columns and too few numbers; want 1 to 3 columns",
+				len(group)))
 		}
 		for _, x := range theta[:int(cells)] {
 			if math.IsNaN(x) || math.IsInf(x, 0) {

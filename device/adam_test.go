@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAdamOfSum: a step along a sum in float64 has the bits of one along that sum, scaled and
-// rounded, on every level and for every length.
+// TestAdamOfSum checks that a step for a sum in float64 has the same bits as a step for the scaled
+// and rounded sum, at every level and for every length.
 func TestAdamOfSum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 6))
 	rates := AdamStep{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: 3}.rates()
@@ -30,7 +30,8 @@ func TestAdamOfSum(t *testing.T) {
 	}
 }
 
-// TestAdamScales: scaling inside the step is scaling before it.
+// TestAdamScales checks that scaling the gradient inside the step gives the same bits as scaling it
+// before.
 func TestAdamScales(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 7))
 	rates := AdamStep{LR: 1e-3, Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: 3}.rates()
@@ -61,7 +62,7 @@ func TestAdamRefusesLengths(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s: accepted", name)
+					t.Errorf("%s: no panic", name)
 				}
 			}()
 			call()

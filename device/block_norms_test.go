@@ -7,11 +7,11 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Squares of numbers below 2⁻⁷⁵ vanish in float32, though times large ones they are a norm that a
-// clip must see.
+// Squares of numbers below 2⁻⁷⁵ are zero in float32. The products of such numbers with large ones
+// may still have norms that must be clipped.
 func TestBlockProductNormsOfTinyNumbers(t *testing.T) {
 	be := device.CPU()
-	// Gram matrices, and the product
+	// by Gram matrices, and by the product
 	for _, shape := range []struct{ block, in, out int }{{2, 30, 30}, {30, 2, 2}} {
 		for _, size := range [][2]float64{{0x1p55, 0x1p-78}, {0x1p-78, 0x1p55}, {0x1p50, 0x1.3p-75},
 			{0x1p-70, 0x1.7p-79}, {0x1p-75, 0x1p-75}} {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestClampAndThresholdAreTotal walks over all exponents and signs, NaN included, on every level.
+// TestClampAndThresholdAreTotal checks numbers of all exponents and signs, NaN included, at every
+// level.
 func TestClampAndThresholdAreTotal(t *testing.T) {
 	var numbers []float32
 	for bits := uint64(0); bits < 1<<32; bits += 40503 {
@@ -43,14 +44,15 @@ func TestClampAndThresholdAreTotal(t *testing.T) {
 					want = 1
 				}
 				if math.Float32bits(got[i]) != math.Float32bits(want) {
-					t.Fatalf("%s: %v reaching %v is %v", k.name, v, bound, got[i])
+					t.Fatalf("%s: the threshold %v of %v gives %v, want %v", k.name, bound, v, got[i], want)
 				}
 			}
 		}
 	}
 }
 
-// TestClampKeepsToItsNumbers: of any length, in place too, and dst may be longer.
+// TestClampKeepsToItsNumbers checks slices of every length, operations in place, and destinations
+// that are longer than the source: numbers beyond the source must not change.
 func TestClampKeepsToItsNumbers(t *testing.T) {
 	for n := range 70 {
 		src, dst := make([]float32, n), make([]float32, n+9)
@@ -65,7 +67,7 @@ func TestClampKeepsToItsNumbers(t *testing.T) {
 		for i, v := range dst {
 			switch {
 			case i >= n && v != 77:
-				t.Fatalf("%d numbers: number %d was written", n, i)
+				t.Fatalf("%d numbers: number %d, which is beyond them, was written", n, i)
 			case i < n && v != max(min(float32(i)-30, 5), -5), i < n && (src[i] == 1) != (i >= 30):
 				t.Fatalf("%d numbers: number %d is %v and %v", n, i, v, src[i])
 			}

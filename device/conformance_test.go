@@ -17,7 +17,7 @@ func TestConformanceApart(t *testing.T) {
 	devicetest.Run(t, devicetest.SeparateMemory(device.CPUWith(2)))
 }
 
-// FuzzProduct looks for shapes that a kernel's edges get wrong.
+// FuzzProduct searches for shapes for which products are wrong.
 func FuzzProduct(f *testing.F) {
 	for _, s := range [][3]int{{1, 1, 1}, {6, 16, 9}, {14, 32, 3}, {15, 33, 400}, {0, 3, 3},
 		{7, 2, 40}, {61, 9, 0}} {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// convolutions are windows of both ways, and maps.
+// convolutions holds windows and numbers of maps for both algorithms.
 var convolutions = []struct {
 	w    Window
 	maps int
@@ -23,7 +23,7 @@ var convolutions = []struct {
 	{Window{Image{8, 8, 1}, 4, 1, 5}, 40},
 }
 
-// convolved is what the three operations make of random numbers.
+// convolved holds the results of the three operations on random numbers.
 type convolved struct{ forward, spread, sum Matrix }
 
 func convolveWith(t *testing.T, c *cpu, w Window, maps, images int,
@@ -37,12 +37,12 @@ func convolveWith(t *testing.T, c *cpu, w Window, maps, images int,
 	if !c.Convolve(w, turned, src, weights, v.forward) ||
 		!c.Spread(w, !turned, m, weights, v.spread) ||
 		!c.AddConvolved(w, turned, src, m, v.sum) {
-		t.Fatalf("%+v with %d maps has no fast way", w, maps)
+		t.Fatalf("%+v with %d maps has no fast algorithm", w, maps)
 	}
 	return v
 }
 
-// lowerWith is convolveWith by patches that are written down.
+// lowerWith computes the same results as convolveWith with patches that are stored.
 func lowerWith(c *cpu, w Window, maps, images int, turned bool) (v convolved) {
 	r := rand.New(rand.NewPCG(uint64(maps), 77))
 	src, m := randomMatrix(r, images, w.Len(), 0), randomMatrix(r, images*w.Places(), maps, 0)
@@ -62,8 +62,8 @@ func lowerWith(c *cpu, w Window, maps, images int, turned bool) (v convolved) {
 	return v
 }
 
-// TestConvolve compares with patches that are written down: bit for bit, but for sums over images,
-// which are added up in parts.
+// TestConvolve compares with patches that are stored. Results must have the same bits, except for
+// sums over images, which are added up in parts.
 func TestConvolve(t *testing.T) {
 	for _, level := range available() {
 		if level.gemm.rows == 0 {
@@ -81,7 +81,7 @@ func TestConvolve(t *testing.T) {
 				}
 				for i, v := range got.sum.Data {
 					if d := math.Abs(float64(v - want.sum.Data[i])); d > 2e-6*float64(11*k.w.Places()) {
-						t.Fatalf("%s: %+v, %d maps, turned %v: sum %d is %v, not %v", level.name, k.w, k.maps,
+						t.Fatalf("%s: %+v, %d maps, turned %v: sum %d is %v, want %v", level.name, k.w, k.maps,
 							turned, i, v, want.sum.Data[i])
 					}
 				}
@@ -90,7 +90,7 @@ func TestConvolve(t *testing.T) {
 	}
 }
 
-// TestGemmPacked compares with Gemm, bit for bit.
+// TestGemmPacked checks that GemmPacked and Gemm give the same bits.
 func TestGemmPacked(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for _, level := range available() {
@@ -102,7 +102,7 @@ func TestGemmPacked(t *testing.T) {
 			p := c.Pack(turned, b)
 			if p == nil {
 				if level.gemm.rows > 0 {
-					t.Fatal("nothing is packed")
+					t.Fatal("Pack returned nil")
 				}
 				continue
 			}
@@ -116,7 +116,7 @@ func TestGemmPacked(t *testing.T) {
 	}
 }
 
-// TestConvolveSameBits: neither levels nor workers change a bit.
+// TestConvolveSameBits checks that all levels and numbers of workers give the same bits.
 func TestConvolveSameBits(t *testing.T) {
 	for _, k := range convolutions {
 		var first *convolved
@@ -139,11 +139,12 @@ func TestConvolveSameBits(t *testing.T) {
 	}
 }
 
-// TestConvolveAlone: an image's results do not depend on the others, whatever these hold.
+// TestConvolveAlone checks that the results for an image do not depend on other images, whatever
+// these hold.
 func TestConvolveAlone(t *testing.T) {
 	c := newCPU(2, fastest())
 	if c.kernels.gemm.rows == 0 {
-		t.Skip("portable kernels have no fast way")
+		t.Skip("there is no fast algorithm with portable kernels")
 	}
 	for _, k := range convolutions {
 		r, w := rand.New(rand.NewPCG(3, 3)), k.w
@@ -186,8 +187,8 @@ func TestConvolveNoAllocation(t *testing.T) {
 	}
 }
 
-// BenchmarkConvolve reports what the layers of the default generator of 28×28 images, the ends of
-// its scale, reach of the multiply-add rate, on one core.
+// BenchmarkConvolve reports the rate of floating-point operations on one core, for layers of
+// generators of 28×28 images.
 func BenchmarkConvolve(b *testing.B) {
 	c := newCPU(1, fastest())
 	for name, k := range map[string]struct {
@@ -217,7 +218,7 @@ func BenchmarkConvolve(b *testing.B) {
 	}
 }
 
-// TestBilinearVectors compares with portable loops, bit for bit.
+// TestBilinearVectors checks that the vector kernels give the same bits as portable loops.
 func TestBilinearVectors(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, m := range []Image{{7, 7, 16}, {14, 14, 8}, {1, 1, 8}, {2, 3, 24}, {1, 5, 8}, {5, 2, 8}} {
@@ -238,7 +239,7 @@ func TestBilinearVectors(t *testing.T) {
 	}
 }
 
-// TestNormalizeSameBits: neither levels nor workers change a bit.
+// TestNormalizeSameBits checks that all levels and numbers of workers give the same bits.
 func TestNormalizeSameBits(t *testing.T) {
 	for _, shape := range [][2]int{{1, 8}, {3, 5}, {700, 16}, {5000, 19}, {2100, 40}} {
 		var first []float32
@@ -256,7 +257,7 @@ func TestNormalizeSameBits(t *testing.T) {
 					first = got
 				}
 				if !slices.Equal(got, first) {
-					t.Errorf("%s with %d workers: other bits for %v", level.name, workers, shape)
+					t.Errorf("%s with %d workers gives other bits for %v", level.name, workers, shape)
 				}
 			}
 		}

@@ -1,6 +1,6 @@
 package device
 
-// Levels is a backend for each level of vector instructions that this machine has.
+// Levels returns a backend for each level of vector instructions that this machine has.
 func Levels(workers int) []Backend {
 	var out []Backend
 	for _, k := range available() {

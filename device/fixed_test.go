@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// fixedCase is a product of random numbers of very different sizes, some of which lie halfway
-// between two units but for their last bit.
+// fixedCase is a product of random numbers of very different sizes. Some products would be halfway
+// between two units if all numbers did not have their last bit set.
 type fixedCase struct {
 	a, d  Matrix
 	w     []float32
@@ -20,7 +20,7 @@ type fixedCase struct {
 func newFixedCase(rng *rand.Rand, k, m, n, chain int, unit float32) fixedCase {
 	c := fixedCase{a: HostMatrix(k, m, make([]float32, k*m)), d: HostMatrix(k, n, make([]float32,
 		k*n)), w: make([]float32, k), chain: chain, unit: unit}
-	// A chain's products stay below 2^22 units: those of two numbers up to root.
+	// Sums of a chain's products stay below 2^22 units if all numbers are at most root.
 	root := math.Sqrt((1<<22 - 1) * float64(unit) / float64(chain) * (1 - 0x1p-10))
 	draw := func() float32 {
 		switch rng.IntN(6) {
@@ -49,7 +49,7 @@ func (c fixedCase) sum(m, n int) FixedBlock {
 	return FixedBlock{Rows: m, Cols: n, Units: make([]int32, m*n), Unit: c.unit, Chain: c.chain}
 }
 
-// rounded is the whole number of units nearest to an exact product.
+// rounded returns the number of whole units nearest to an exact product.
 func rounded(t *testing.T, x, y, unit float32) int32 {
 	p := float64(x) * float64(y) / float64(unit)
 	if r := p - math.Floor(p); r == .5 {
@@ -58,8 +58,8 @@ func rounded(t *testing.T, x, y, unit float32) int32 {
 	return int32(math.Round(p))
 }
 
-// Every level of vector instructions adds the rounded products and nothing else, in chains of any
-// length.
+// TestFixedProductIsTheSumOfRoundedTerms checks that every level of vector instructions adds
+// exactly the rounded products, in chains of any length.
 func TestFixedProductIsTheSumOfRoundedTerms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, k := range available() {
@@ -90,7 +90,7 @@ func TestFixedProductIsTheSumOfRoundedTerms(t *testing.T) {
 	}
 }
 
-// The other ways to add terms agree with it, on every level.
+// TestFixedSumsAgree checks that the other methods add exactly the rounded terms, at every level.
 func TestFixedSumsAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, k := range available() {
@@ -121,7 +121,7 @@ func testFixedSparse(t *testing.T, be *cpu, rng *rand.Rand, c fixedCase) {
 	s := &Sparse{Cols: items, Offsets: []int{0}}
 	for range c.a.Rows {
 		for range rng.IntN(6) {
-			s.Items = append(s.Items, rng.Uint32N(items)) // some of them twice, and in any order
+			s.Items = append(s.Items, rng.Uint32N(items)) // in any order, and some of them twice
 		}
 		s.Offsets = append(s.Offsets, len(s.Items))
 	}
@@ -161,12 +161,12 @@ func testFixedBlocks(t *testing.T, be *cpu, c fixedCase) {
 		}
 	}
 	if !slices.Equal(got.Units, want.Units) {
-		t.Fatalf("sums of blocks, of %d columns, differ", c.a.Cols)
+		t.Fatalf("sums of blocks with %d columns differ", c.a.Cols)
 	}
 }
 
-// Odd numbers are odd, no larger than what they were made of, and 0 where a product could be a tie
-// after all.
+// TestOdd checks that odd numbers have their last bit set, are not larger in size than the original
+// numbers, and are 0 where a product could still be a tie.
 func TestOdd(t *testing.T) {
 	for _, x := range []float32{1, -1, 1.5, 0x1p-126, 0x1p-127, 0, math.MaxFloat32,
 		float32(math.NaN()), float32(math.Inf(1)), 3e-39, -0x1.fffffep-126} {
@@ -194,8 +194,9 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// TestUnitsArePowersOfTwo: at any other unit, and beyond the range where chains start at a number,
-// products would round twice.
+// TestUnitsArePowersOfTwo checks that units are refused if they are not powers of two, because
+// products would be rounded twice, or if they are so large or small that numbers could overflow or
+// be subnormal.
 func TestUnitsArePowersOfTwo(t *testing.T) {
 	for unit, good := range map[float32]bool{1: true, 0x1p-90: true, 0x1p90: true, 3: false,
 		0.75: false,
@@ -208,7 +209,7 @@ func TestUnitsArePowersOfTwo(t *testing.T) {
 			return
 		}()
 		if refused == good {
-			t.Errorf("a unit of %v: refused %v", unit, refused)
+			t.Errorf("unit %v: refused: %v", unit, refused)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func randomMatrix(r *rand.Rand, rows, cols, gap int) Matrix {
 	return m
 }
 
-// run computes op(A) op(B) + β C on a copy of C.
+// run computes α op(A) op(B) + β C on a copy of C.
 func run(c *cpu, transA, transB bool, alpha float32, a, b Matrix, beta float32,
 	start Matrix) Matrix {
 	out := start
@@ -60,7 +60,7 @@ func TestSameBits(t *testing.T) {
 			got := run(c, ta, tb, alpha, a, b, beta, start)
 			for i, v := range got.Data {
 				if math.Float32bits(v) != math.Float32bits(want.Data[i]) {
-					t.Fatalf("%s with %d workers: %d×%d·%d×%d (%v, %v): number %d is %v, elsewhere %v", c.Name(),
+					t.Fatalf("%s with %d workers: %d×%d·%d×%d (%v, %v): number %d is %v, want %v as on the first backend", c.Name(),
 						c.workers, m, k, k, n, ta, tb, i, v, want.Data[i])
 				}
 			}
@@ -68,8 +68,8 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// TestAwkwardStrides checks that blocks copied closer together give the bits of blocks read in
-// place.
+// TestAwkwardStrides checks that blocks that are copied first give the same bits as blocks that are
+// read in place.
 func TestAwkwardStrides(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, level := range available() {
@@ -96,8 +96,8 @@ func TestAwkwardStrides(t *testing.T) {
 	}
 }
 
-// TestRowsAlone checks that a row of a product does not depend on the other rows of the batch:
-// clipping relies on what an example contributes being its own.
+// TestRowsAlone checks that a row of a product does not depend on the other rows of the batch.
+// Clipping relies on this: the contribution of an example must not depend on other examples.
 func TestRowsAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, level := range available() {
@@ -123,7 +123,7 @@ func TestRowsAlone(t *testing.T) {
 	}
 }
 
-// TestOneChain checks the order of operations against a chain of exactly rounded multiply-adds.
+// TestOneChain checks the order of operations against a chain of correctly rounded multiply-adds.
 func TestOneChain(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, level := range available()[min(1, len(available())-1):] {
@@ -164,7 +164,7 @@ func TestOneChain(t *testing.T) {
 						want = chain(start.Row(i)[j], 0, 1)
 					}
 					if got.Row(i)[j] != want {
-						t.Fatalf("%s: %d×%d·%d×%d: (%d, %d) is %v, the chain gives %v", level.name, m, k, k, n, i, j,
+						t.Fatalf("%s: %d×%d·%d×%d: (%d, %d) is %v, want %v as the chain gives", level.name, m, k, k, n, i, j,
 							got.Row(i)[j], want)
 					}
 				}
@@ -173,9 +173,9 @@ func TestOneChain(t *testing.T) {
 	}
 }
 
-// fma32 is xy + z rounded once: the product is exact in float64, and rounding the sum to odd there
-// keeps the second rounding, to float32, honest (Boldo and Melquiond, "When double rounding is
-// odd", 2005).
+// fma32 returns xy + z, rounded once. The product is exact in float64, and the sum is rounded to
+// odd there, so that rounding it to float32 gives the correctly rounded result (Boldo and
+// Melquiond, "When double rounding is odd", 2005).
 func fma32(x, y, z float32) float32 {
 	p, q := float64(x)*float64(y), float64(z)
 	sum := p + q
@@ -191,7 +191,7 @@ func fma32(x, y, z float32) float32 {
 	return float32(sum)
 }
 
-// TestNoAllocation checks that a step of training allocates nothing once buffers are warm.
+// TestNoAllocation checks that a step of training allocates nothing after the first one.
 func TestNoAllocation(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	c := newCPU(2, fastest())
@@ -215,7 +215,7 @@ func TestNoAllocation(t *testing.T) {
 	}
 	step()
 	if n := testing.AllocsPerRun(200, step); n > 0 {
-		t.Errorf("%v allocations a step", n)
+		t.Errorf("%v allocations in a step, want 0", n)
 	}
 }
 
@@ -233,8 +233,8 @@ func BenchmarkGemm(b *testing.B) {
 	}
 }
 
-// benchmarkGemm takes the layer (batch×in)(in×out) and measures its output (NN), the gradient of
-// its weights (TN) or of its input (NT).
+// benchmarkGemm measures a product of the layer (batch×in)(in×out): its output (NN), or the
+// gradient of its weights (TN) or of its input (NT).
 func benchmarkGemm(b *testing.B, r *rand.Rand, c *cpu, form string, batch, in, out int) {
 	x, w, y := randomMatrix(r, batch, in, 0), randomMatrix(r, in, out, 0),
 		randomMatrix(r, batch, out, 0)

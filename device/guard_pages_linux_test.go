@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// guarded lays out slices that end right before an inaccessible page; reading one number too
-// many is a crash.
+// guarded allocates slices that end right before an inaccessible page, so that a read or write
+// beyond their end crashes.
 type guarded struct {
 	t     *testing.T
 	pages [][]byte
@@ -95,7 +95,8 @@ func guardedStep(t *testing.T, r *rand.Rand, c *cpu, m, n, k int) {
 	c.SparseGemmT(s, g.matrix(r, 2, n), 1, out)
 }
 
-// TestNothingBeyondImages: kernels of convolutions read images where they lie.
+// TestNothingBeyondImages checks that kernels of convolutions, which read images in place, do not
+// access memory beyond them.
 func TestNothingBeyondImages(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, level := range available() {

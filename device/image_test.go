@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// imageStep runs every operation on images, in an order that makes use of the last one's results.
+// imageStep runs every operation on images. Each uses results of earlier ones.
 type imageStep struct {
 	w                       Window
 	src, patches, weights   Matrix
@@ -45,7 +45,7 @@ func (s *imageStep) run(c *cpu) {
 	c.UpSampleGradient(s.w.Image, Nearest, s.back, s.large)
 }
 
-// Sums are the same however they are computed.
+// TestImageSameBits checks that results do not depend on the number of workers.
 func TestImageSameBits(t *testing.T) {
 	one := newImageStep(rand.New(rand.NewPCG(1, 5)), 20, 8)
 	one.run(newCPU(1, fastest()))
@@ -54,7 +54,7 @@ func TestImageSameBits(t *testing.T) {
 		many.run(newCPU(workers, fastest()))
 		if !slices.Equal(one.back.Data, many.back.Data) || !slices.Equal(one.norms, many.norms) ||
 			!slices.Equal(one.dg.Data, many.dg.Data) {
-			t.Errorf("%d workers get other bits", workers)
+			t.Errorf("%d workers give other bits than one", workers)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestImageNoAllocation(t *testing.T) {
 		s.run(c)
 	}
 	if n := testing.AllocsPerRun(20, func() { s.run(c) }); n >= 1 {
-		t.Errorf("%v allocations a step", n)
+		t.Errorf("%v allocations in a step, want 0", n)
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestBitsOnEveryProcessor: vector kernels give the same bits at every level of every processor,
-// and so do the portable ones, whose functions are others. The sums below were taken on amd64; NaN
-// counts as one number.
+// TestBitsOnEveryProcessor checks that vector kernels give the same bits at every level on every
+// processor, and that portable kernels, which use other functions, do so too. The hashes below were
+// computed on amd64. All bit patterns of NaN count as the same.
 func TestBitsOnEveryProcessor(t *testing.T) {
 	for _, level := range available() {
 		want := uint64(vectorBits)
@@ -17,7 +17,7 @@ func TestBitsOnEveryProcessor(t *testing.T) {
 			want = portableBits
 		}
 		if got := bitsOf(level); got != want {
-			t.Errorf("%s: the sum of bits is %#x, want %#x", level.name, got, want)
+			t.Errorf("%s: the hash of the bits is %#x, want %#x", level.name, got, want)
 		}
 	}
 }
@@ -27,8 +27,8 @@ const (
 	portableBits = 0x63540b78c257ae9c
 )
 
-// spread is n numbers of many magnitudes, made without arithmetic that a processor may round in its
-// own way.
+// spread returns n numbers of many magnitudes. It uses no arithmetic that processors may round
+// differently.
 func spread(n int, seed uint64) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -39,7 +39,7 @@ func spread(n int, seed uint64) []float32 {
 	return x
 }
 
-// bitsOf is a sum over what all kernels of a level make of such numbers.
+// bitsOf returns a hash of the results of all kernels of a level for such numbers.
 func bitsOf(k *kernels) uint64 {
 	h := fnv.New64a()
 	write := func(x []float32) {

@@ -7,7 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// TestShareRunsEveryPieceOnce, also from inside a piece, where the cores are taken.
+// TestShareRunsEveryPieceOnce checks Share, also when it is called inside a piece, where other
+// cores are busy.
 func TestShareRunsEveryPieceOnce(t *testing.T) {
 	for workers := 1; workers <= 3; workers++ {
 		be := device.CPUWith(workers).(device.Sharing)

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestSquaresOfTwo: two rows at a time have the norms that each has by itself, to the bit, for
-// every length; so whether a row stands first, second or alone at the end of a batch does not
-// matter.
+// TestSquaresOfTwo checks that the norms of two rows have the same bits as those of each row by
+// itself, for every length. So it does not matter whether a row is first, second or alone at the
+// end of a batch.
 func TestSquaresOfTwo(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 6))
 	for _, k := range available() {
@@ -32,12 +32,13 @@ func TestSquaresOfTwo(t *testing.T) {
 	}
 }
 
-// TestEveryLevelHasTheSameNorms: vectors of eight and of sixteen add up in one order.
+// TestEveryLevelHasTheSameNorms checks that vectors of eight and of sixteen numbers are added up in
+// the same order.
 func TestEveryLevelHasTheSameNorms(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 7))
 	levels := available()
 	if len(levels) < 3 {
-		t.Skip("one level of vectors at most")
+		t.Skip("the machine has at most one level of vector instructions")
 	}
 	for rows := range 6 {
 		m := HostMatrix(rows, 203, normals(rng, rows*203))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// perNumber reports nanoseconds a number: the operands stay in the first cache.
+// perNumber reports nanoseconds for each of n numbers. Few operands stay in the first-level cache.
 func perNumber(b *testing.B, n int, f func()) {
 	for b.Loop() {
 		f()
@@ -35,7 +35,8 @@ func BenchmarkVector(b *testing.B) {
 	})
 }
 
-// BenchmarkSparse is the first layer of a model of sets: 1303 items, eleven a record.
+// BenchmarkSparse measures the first layer of a model of sets, with 1303 items and eleven in each
+// record.
 func BenchmarkSparse(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	c := newCPU(1, fastest())
@@ -65,7 +66,8 @@ func BenchmarkSparse(b *testing.B) {
 	}
 }
 
-// BenchmarkFeatures compares random Fourier features, product and cosines, with the product alone.
+// BenchmarkFeatures compares random Fourier features, which are a product and its cosines and
+// sines, with the product alone.
 func BenchmarkFeatures(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	c := newCPU(1, fastest())

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// references are the functions in float64 and the error allowed in units of the last place of a
-// float32.
+// references holds the functions in float64 and the error that is allowed, in units in the last
+// place of a float32.
 var references = []struct {
 	f    Func
 	want func(float64) float64
@@ -37,8 +37,8 @@ var references = []struct {
 	{Identity, func(x float64) float64 { return x }, 0},
 }
 
-// ulpsApart is the distance from got to want in units of the last place of the float32 nearest to
-// want.
+// ulpsApart returns the distance from got to want, in units in the last place of the float32 number
+// nearest to want.
 func ulpsApart(got float32, want float64) float64 {
 	rounded := float32(want)
 	switch {
@@ -56,7 +56,7 @@ func ulpsApart(got float32, want float64) float64 {
 	return math.Abs(float64(got)-want) / ulp
 }
 
-// TestFunctionsUlps goes through float32 numbers of every magnitude, special ones included.
+// TestFunctionsUlps checks float32 numbers of every magnitude, including special values.
 func TestFunctionsUlps(t *testing.T) {
 	const stride = 1 << 14
 	var xs []float32
@@ -81,7 +81,8 @@ func TestFunctionsUlps(t *testing.T) {
 			}
 			t.Logf("%s %s: %.3g ulp, at %g", level.name, ref.f, worst, at)
 			if worst > max(ref.ulps, 0.501) {
-				t.Errorf("%s %s: %.3g ulp off at %g, allowed %g", level.name, ref.f, worst, at, ref.ulps)
+				t.Errorf("%s %s: error of %.3g ulp at %g, want at most %g", level.name, ref.f, worst, at,
+					ref.ulps)
 			}
 		}
 	}
@@ -120,17 +121,17 @@ func TestCosSinUlps(t *testing.T) {
 		}
 		t.Logf("%s cos, sin: %.3g at %g", level.name, worst, at)
 		if worst > 1.2e-7 {
-			t.Errorf("%s: cos or sin %.3g off at %g", level.name, worst, at)
+			t.Errorf("%s: error %.3g of the cosine or sine of %g, want at most 1.2e-7", level.name, worst, at)
 		}
 	}
 }
 
-// TestVectorsSameBits checks that a value depends on its argument alone: not on its place in a
-// vector, nor on the vectors' size.
+// TestVectorsSameBits checks that a value depends on its argument alone, and neither on its
+// position in a vector nor on the size of vectors.
 func TestVectorsSameBits(t *testing.T) {
 	levels := available()
 	if len(levels) < 2 {
-		return // portable code takes one number at a time
+		return // portable code processes one number at a time
 	}
 	var xs []float32
 	for bits := uint64(0); bits < 1<<32; bits += 1<<17 - 1 {
@@ -171,7 +172,8 @@ func TestVectorsSameBits(t *testing.T) {
 				f(level)(got, xs[lo:])
 				for i, v := range got {
 					if w := want[lo+i]; v != w && (v == v || w == w) {
-						t.Fatalf("%s %s of %g: %v from place %d, alone %v", level.name, name, xs[lo+i], v, lo, w)
+						t.Fatalf("%s %s of %g: %v in a slice from number %d on, want %v as alone", level.name,
+							name, xs[lo+i], v, lo, w)
 					}
 				}
 			}

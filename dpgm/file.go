@@ -120,7 +120,8 @@ func (h fileHeader) tilts() ([]tilt, error) {
 	for _, t := range h.Tilts {
 		for _, v := range t {
 			if math.Abs(v) > tiltReach {
-				return nil, synth.Malformed(fmt.Errorf("a shift of %v: want at most %v in absolute value", v, tiltReach))
+				return nil, synth.Malformed(fmt.Errorf("a shift of %v: want at most %v in absolute value", v,
+					tiltReach))
 			}
 		}
 	}
@@ -138,13 +139,14 @@ func (h fileHeader) router() (*router, error) {
 	r := &router{features: kmeans.Raw(h.Schema), clusters: h.Clusters}
 	if f := h.features(); f != nil {
 		if f.In() != h.Schema.Dim() {
-			return nil, synth.Malformed(fmt.Errorf("features of records with %d coordinates; the schema has %d", f.In(),
-				h.Schema.Dim()))
+			return nil, synth.Malformed(fmt.Errorf("features of records with %d coordinates; the schema has %d",
+				f.In(), h.Schema.Dim()))
 		}
 		r.features = f
 	}
 	if got, want := len(h.Clusters.Centers[0]), r.features.Dim(); got != want {
-		return nil, synth.Malformed(fmt.Errorf("centres with %d coordinates; the feature space has %d", got, want))
+		return nil, synth.Malformed(fmt.Errorf("centres with %d coordinates; the feature space has %d",
+			got, want))
 	}
 	return r, nil
 }

@@ -29,8 +29,9 @@ import (
 // sizePart and countPart of the squared effect.
 type Marginals struct {
 	// Share is the fraction of ε for this stage, if Plan chooses the noise.
-	Share           float64 `json:"share,omitempty"`
-	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // of the joint release; 0 to calibrate it
+	Share float64 `json:"share,omitempty"`
+	// NoiseMultiplier is that of the joint release; 0 to calibrate it.
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
 	// ClipNorm is the largest norm of a record's contribution; 0 means the schema's largest norm, so
 	// that no record is scaled.
 	ClipNorm float64 `json:"clip_norm,omitempty"`

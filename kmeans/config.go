@@ -118,7 +118,8 @@ func (c Config) Validate() error {
 		bad("Memory", c.Memory, "a number in [0, 1)")
 	}
 	if c.AverageCounts < 0 || c.AverageCounts > max(c.Iterations, 1) {
-		bad("AverageCounts", c.AverageCounts, fmt.Sprintf("an integer from 0 to Iterations, %d", c.Iterations))
+		bad("AverageCounts", c.AverageCounts,
+			fmt.Sprintf("an integer from 0 to Iterations, %d", c.Iterations))
 	}
 	return errors.Join(append(errs, c.Norm.validate(), c.Init.validate(c.centers()))...)
 }

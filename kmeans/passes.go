@@ -82,8 +82,8 @@ func (p Pass) check(f Features) error {
 	for _, c := range p.Centers {
 		fits = fits && len(c) == f.Dim() && allFinite(c)
 	}
-	k.OK(fits, "kmeans.Pass.Centers", len(p.Centers), fmt.Sprintf("%d centres of %d finite coordinates",
-		p.Config.centers(), f.Dim()))
+	k.OK(fits, "kmeans.Pass.Centers", len(p.Centers),
+		fmt.Sprintf("%d centres of %d finite coordinates", p.Config.centers(), f.Dim()))
 	return k.Err()
 }
 

@@ -46,7 +46,8 @@ func (d *DPNorm) validate() error {
 	case d.Bins < 2 || d.Bins > maxBins:
 		bad("Bins", d.Bins, fmt.Sprintf("an integer in [2, %d]", maxBins))
 	case positive(d.Max) && d.Min == 0 && !isClipNorm(d.Max/float64(d.Bins)):
-		bad("Bins", d.Bins, fmt.Sprintf("fewer bins, of width 2^-60 or more; this width is %v", d.Max/float64(d.Bins)))
+		bad("Bins", d.Bins, fmt.Sprintf("fewer bins, of width 2^-60 or more; this width is %v",
+			d.Max/float64(d.Bins)))
 	}
 	if !positive(d.NoiseMultiplier) {
 		bad("NoiseMultiplier", d.NoiseMultiplier, "a positive finite number")

@@ -11,10 +11,11 @@ import (
 
 // Targets of the default rules; docs/defaults.md has the measurements.
 const (
-	mostRows      = 60_000
-	centersShare  = 0.15
-	imageClip     = 0.32 // fraction of the largest norm: most pixels of an image are dark
-	colourClip    = 0.58 // fraction of the largest norm: √⅓, the root mean square of a uniform number in [0,1]
+	mostRows     = 60_000
+	centersShare = 0.15
+	imageClip    = 0.32 // fraction of the largest norm: most pixels of an image are dark
+	// fraction of the largest norm: √⅓, the root mean square of a uniform number in [0,1]
+	colourClip    = 0.58
 	deviationClip = 0.72 // fraction of the clip norm
 	usualItems    = 12   // items of a set
 	rowCost       = 500  // operations on each feature of each row

@@ -263,7 +263,8 @@ func TestMoreMixturesThanThePlanHas(t *testing.T) {
 		if err != nil || rows < 100 || rows > 500 {
 			t.Fatalf("%d rows of 600: %v", rows, err)
 		}
-		if forged { // as many rows as the plan has, so that only the number left to draw shows the forgery
+		// As many rows as the plan has, so that only the number left to draw shows the forgery.
+		if forged {
 			f.Header = held.ReplaceAll(f.Header, []byte(`"rows":600`))
 			for i, s := range f.Sections {
 				row := len(s.Data) / rows

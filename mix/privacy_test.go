@@ -116,7 +116,8 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 						strings.Contains(pair.Name, "in the middle")) {
 						continue
 					}
-					if turn++; turn%11 != 0 { // each pair is run with some of the variants, and every variant is used
+					// Each pair is run with some of the variants, and every variant is used.
+					if turn++; turn%11 != 0 {
 						continue
 					}
 					c.Budget.Epsilon, c.NoiseMultiplier = 1e3, 1.5 // given, so that nothing has to be calibrated

@@ -32,7 +32,8 @@ func RowsOf(dim, classes int, features, labels []float32) (*Rows, error) {
 		return nil, mistake("RowsOf.features", len(features), "a multiple of dim, which must be positive")
 	}
 	if classes < 0 || len(labels) != len(features)/dim*classes {
-		return nil, mistake("RowsOf.labels", len(labels), "one number for each row and class; classes must not be negative")
+		return nil, mistake("RowsOf.labels", len(labels),
+			"one number for each row and class; classes must not be negative")
 	}
 	return &Rows{dim: dim, classes: classes, features: features, labels: labels}, nil
 }

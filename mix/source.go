@@ -57,7 +57,8 @@ func (s *source) of(data records.Data) *source {
 	}
 	for record := range n {
 		l := int32(0)
-		if c.ByClass { // Validate does not permit ByClass for persons, whose rows may have several classes
+		// Validate does not permit ByClass for persons, whose rows may have several classes.
+		if c.ByClass {
 			l = s.label[record]
 		}
 		s.parts[l] = append(s.parts[l], int32(record))

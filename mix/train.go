@@ -47,7 +47,8 @@ func (t Trainer) validate(net *models.Classifier, dim, classes int) error {
 	if net == nil {
 		return param.New(path+"net", nil, "a network")
 	}
-	k.OK(net.Dim() == dim && net.Classes() == classes, path+"net", fmt.Sprintf("%d inputs and %d classes", net.Dim(), net.Classes()),
+	k.OK(net.Dim() == dim && net.Classes() == classes, path+"net",
+		fmt.Sprintf("%d inputs and %d classes", net.Dim(), net.Classes()),
 		fmt.Sprintf("a network with %d inputs and %d classes, like the records", dim, classes))
 	return k.Err()
 }

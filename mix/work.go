@@ -24,7 +24,7 @@ func System() synth.System {
 // work implements synth.Work: a configuration with degree and noise chosen.
 type work struct {
 	config     Config
-	std        float64     // standard deviation of the noise on a sum, both of features and of scaled labels
+	std        float64     // standard deviation of the noise on a sum of features or scaled labels
 	label      float64     // length of a one-hot label in the units of the features
 	candidates []Candidate // degrees considered
 }

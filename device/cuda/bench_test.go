@@ -16,23 +16,24 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// timed is a device whose speed says something.
+// timed returns a device, and skips the benchmark if it is the fake one.
 func timed(b *testing.B) device.Backend {
 	b.Helper()
 	be := open(b)
 	if strings.Contains(be.Name(), "fake") {
-		b.Skip("the fake device has no speed to speak of")
+		b.Skip("the speed of the fake device means nothing")
 	}
 	b.Log(be.Name())
 	return be
 }
 
-// settle waits for the device: calls return before their work is done.
+// settle waits for the device, because methods return before their work is done.
 func settle(be device.Backend, m device.Matrix) {
 	be.Download(make([]float32, 1), m.Slice(0, 1, 0, 1))
 }
 
-// BenchmarkGemm are products of the paper's VAE, and a large one for the ceiling.
+// BenchmarkGemm measures the products of the paper's VAE, and a large product that shows the
+// highest rate.
 func BenchmarkGemm(b *testing.B) {
 	be := timed(b)
 	for _, s := range [][3]int{{1024, 784, 200}, {4096, 784, 200}, {4096, 200, 784},
@@ -49,8 +50,8 @@ func BenchmarkGemm(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory is the ceiling of everything element-wise: three numbers moved for two
-// operations.
+// BenchmarkMemory measures the bandwidth of memory, which limits all element-wise operations. Axpy
+// moves three numbers for two operations.
 func BenchmarkMemory(b *testing.B) {
 	be := timed(b)
 	const n = 1 << 26
@@ -75,8 +76,8 @@ func BenchmarkFeatures(b *testing.B) {
 	b.ReportMetric(500*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
 }
 
-// BenchmarkPrivateStep is a whole step of DP-SGD on the paper's VAE (784-200-2-200-784): gathering,
-// gradients, clipping, noise on the host and Adam.
+// BenchmarkPrivateStep measures a whole step of DP-SGD on the paper's VAE (784-200-2-200-784):
+// collecting records, gradients, clipping, noise on the host and Adam.
 func BenchmarkPrivateStep(b *testing.B) {
 	be := timed(b)
 	const rows = 60000
@@ -125,9 +126,9 @@ func privateStep(b *testing.B, be device.Backend, data records.Data, batch int) 
 	b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "examples/s")
 }
 
-// BenchmarkCriticStep is the private part of a step of WGAN-GP, batch 512: the gradients of pairs,
-// their norms, and the clipped sum on the host, for the convolutional critics of 28×28 images.
-// Noise and the optimiser come on top, as in BenchmarkPrivateStep.
+// BenchmarkCriticStep measures the private part of a step of WGAN-GP with batches of 512: the
+// gradients of pairs, their norms, and the clipped sum on the host, for the convolutional critics
+// of 28×28 images. It does not include noise and the optimizer, which BenchmarkPrivateStep does.
 func BenchmarkCriticStep(b *testing.B) {
 	be := timed(b)
 	const rows = 512

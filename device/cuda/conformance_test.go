@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/device/devicetest"
 )
 
-// open is the first device. A tagged test binary does not start where there is none, so nothing is
-// skipped here.
+// open returns a device, the first one by default. A test binary with the tag does not start
+// without a device, so no test has to be skipped here.
 func open(t testing.TB, opts ...cuda.Option) device.Backend {
 	t.Helper()
 	b, err := cuda.Open(opts...)

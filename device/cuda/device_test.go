@@ -26,7 +26,8 @@ func TestOpenOtherDevices(t *testing.T) {
 	}
 }
 
-// Functions are right to a few units in the last place for every kind of number there is.
+// TestFunctionsOfAnyNumber checks that functions are accurate to a few units in the last place for
+// random bit patterns, which include all kinds of numbers.
 func TestFunctionsOfAnyNumber(t *testing.T) {
 	b, rng := open(t), rand.New(rand.NewPCG(2, 1))
 	numbers := make([]float32, 1<<18)
@@ -84,7 +85,8 @@ func testAngles(t *testing.T, b device.Backend, x device.Matrix, numbers []float
 	t.Logf("cosine and sine: at most %.2g off", worst)
 }
 
-// units is the error in units of the last place, NaN and infinities being right or endlessly wrong.
+// units returns the error in units in the last place. For NaN and infinities, the error is zero or
+// infinite.
 func units(got float32, want float64) float64 {
 	if w := float32(want); got == w || got != got && w != w {
 		return 0
@@ -95,7 +97,7 @@ func units(got float32, want float64) float64 {
 	return math.Inf(1)
 }
 
-// A device that refuses a matrix of another says so instead of reading it.
+// TestForeignMatrices checks that a device panics for a matrix of the host or of another backend.
 func TestForeignMatrices(t *testing.T) {
 	b := open(t)
 	for name, m := range map[string]device.Matrix{"host": device.CPU().New(2, 2),
@@ -103,7 +105,7 @@ func TestForeignMatrices(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s: accepted", name)
+					t.Errorf("%s: no panic", name)
 				}
 			}()
 			b.Fill(m, 1)
@@ -111,7 +113,8 @@ func TestForeignMatrices(t *testing.T) {
 	}
 }
 
-// Many goroutines share a device as long as they write to different matrices.
+// TestConcurrentUse checks that several goroutines can use a device if they write to different
+// matrices.
 func TestConcurrentUse(t *testing.T) {
 	b := open(t)
 	shared := b.New(20, 30)
@@ -136,7 +139,8 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// Matrices outlive their backend, and their memory comes back all the same.
+// TestBackendIsForgotten checks that matrices outlive their backend, and that their memory is
+// released after it.
 func TestBackendIsForgotten(t *testing.T) {
 	var kept []device.Matrix
 	for range 3 {
@@ -151,16 +155,15 @@ func TestBackendIsForgotten(t *testing.T) {
 		runtime.GC()
 		time.Sleep(10 * time.Millisecond)
 	}
-	b := open(t) // what the cleanups left is in order
+	b := open(t) // the cleanups must not affect it
 	m := b.New(3, 3)
 	b.Fill(m, float32(len(kept)+1))
 	if host(b, m)[8] != 1 {
-		t.Error("a device does not work after others were forgotten")
+		t.Error("a device does not work after others were garbage collected")
 	}
 }
 
-// again runs one test of this binary in a process of its own and returns its output and exit
-// status.
+// again runs one test of this binary in a new process and returns its output and exit status.
 func again(t *testing.T, test string, env ...string) (string, int) {
 	t.Helper()
 	self, err := os.Executable()
@@ -177,7 +180,8 @@ func again(t *testing.T, test string, env ...string) (string, int) {
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// A binary with the tag ends by itself where there is no device, before main, and says why.
+// TestProcessWithoutDevice checks that, without a device, a binary with the tag ends before main
+// with a message.
 func TestProcessWithoutDevice(t *testing.T) {
 	out, status := again(t, "TestNothing", "FAKE_CUDA_DEVICES=0", "CUDA_VISIBLE_DEVICES=-1")
 	if status != 1 || !strings.Contains(out, "Error in initialization") ||
@@ -186,10 +190,10 @@ func TestProcessWithoutDevice(t *testing.T) {
 	}
 }
 
-// Where there is no driver at all the loader ends it.
+// TestProcessWithoutDriver checks that, without a driver, the dynamic loader ends the process.
 func TestProcessWithoutDriver(t *testing.T) {
 	if !strings.Contains(open(t).Name(), "fake") {
-		t.Skip("a driver that is installed cannot be hidden")
+		t.Skip("an installed driver cannot be hidden")
 	}
 	out, status := again(t, "TestNothing", "LD_LIBRARY_PATH=")
 	if status != 127 || !strings.Contains(out, "libcuda.so.1") {
@@ -199,10 +203,11 @@ func TestProcessWithoutDriver(t *testing.T) {
 
 func TestNothing(*testing.T) {}
 
-// Memory that is no longer referenced is reclaimed before a device is said to be full.
+// TestLittleMemory checks that memory that is no longer referenced is reclaimed before a device
+// counts as full.
 func TestLittleMemory(t *testing.T) {
 	if !strings.Contains(open(t).Name(), "fake") {
-		t.Skip("only the fake device can be made small")
+		t.Skip("only the memory of the fake device can be limited")
 	}
 	out, status := again(t, "TestGarbage", "FAKE_CUDA_BYTES=8000000")
 	if status != 0 || !strings.Contains(out, "--- PASS: TestGarbage") {
@@ -210,11 +215,11 @@ func TestLittleMemory(t *testing.T) {
 	}
 }
 
-// TestGarbage takes far more memory than a small device has, most of it in vain, and then more than
-// it has at a time.
+// TestGarbage allocates far more memory than a small device has, most of which becomes garbage at
+// once, and then more than the device has at a time.
 func TestGarbage(t *testing.T) {
 	if os.Getenv("FAKE_CUDA_BYTES") == "" {
-		t.Skip("run by TestLittleMemory")
+		t.Skip("TestLittleMemory runs this test")
 	}
 	b := open(t)
 	kept := b.New(100, 100)
@@ -225,15 +230,15 @@ func TestGarbage(t *testing.T) {
 	}
 	for _, v := range host(b, kept) {
 		if v != 7 {
-			t.Fatalf("memory that is in use was given away: %v", v)
+			t.Fatalf("memory that is in use was reused: it holds %v, want 7", v)
 		}
 	}
 	defer func() {
 		var failure *cuda.Error
 		if err, ok := recover().(error); !ok || !errors.As(err, &failure) || failure.Op != "memory" {
-			t.Errorf("a device that is full: %v", err)
+			t.Errorf("a full device panics with %v, want a *cuda.Error for memory", err)
 		}
-		b.Fill(kept, 1) // and the device goes on
+		b.Fill(kept, 1) // the device still works
 	}()
 	b.New(3000, 1000)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/device/devicetest"
 )
 
-// elsewhere is a backend with memory of its own: where there is no device, one that pretends.
+// elsewhere returns a backend with its own memory. Without a device, the CPU simulates one.
 func elsewhere(testing.TB) device.Backend { return devicetest.SeparateMemory(device.CPU()) }
 
 func TestOpenWithoutTheTag(t *testing.T) {

@@ -9,21 +9,21 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// close32 is how far apart, relative to the whole, the same gradient may be on two backends: chains
-// of some thousand products in another order, through a few layers.
+// close32 is the largest relative difference of the same gradient on two backends. They add up some
+// thousand products in different orders, in a few layers.
 const close32 = 2e-5
 
-// pair is the same on the CPU and elsewhere.
+// pair holds a value on the CPU and the same value elsewhere.
 type pair[T any] struct{ here, there T }
 
-// host copies a matrix.
+// host returns a copy of a matrix in host memory.
 func host(be device.Backend, m device.Matrix) []float32 {
 	out := make([]float32, m.Rows*m.Cols)
 	be.Download(out, m)
 	return out
 }
 
-// distance is ‖a−b‖/‖a‖.
+// distance returns ‖a−b‖/‖a‖.
 func distance[T float32 | float64](a, b []T) float64 {
 	off, size := 0.0, 0.0
 	for i, v := range a {
@@ -33,7 +33,7 @@ func distance[T float32 | float64](a, b []T) float64 {
 	return math.Sqrt(off) / max(math.Sqrt(size), 1e-30)
 }
 
-// disturb moves parameters off their beginning, where too much is zero, and makes both the same.
+// disturb adds noise to the initial parameters, many of which are zero, and makes both sets equal.
 func disturb(p pair[device.Params], be pair[device.Backend], rng *rand.Rand) {
 	numbers := host(be.here, p.here.Flat)
 	for i := range numbers {
@@ -43,7 +43,7 @@ func disturb(p pair[device.Params], be pair[device.Backend], rng *rand.Rand) {
 	be.there.Upload(p.there.Flat, numbers)
 }
 
-// compare checks squared norms, weighted sums, and norms and sums of blocks.
+// compare checks that squared norms, weighted sums and losses agree.
 func compare(t *testing.T, be pair[device.Backend], shapes []device.Shape, rows int,
 	g pair[models.Gradients],
 	rng *rand.Rand) {
@@ -104,7 +104,8 @@ var smallCNN = models.CNN{Height: 6, Width: 5, Channels: 2, Activation: models.L
 	Hidden:       []int{7},
 	Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}, {Maps: 4, Size: 2}}}
 
-// Per-example gradients of every kind of network agree with the CPU's.
+// TestNetworksAgree checks that per-example gradients of every kind of network agree with those on
+// the CPU.
 func TestNetworksAgree(t *testing.T) {
 	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
 	sparse := models.Visible{Dim: 40, Sparse: true}
@@ -168,7 +169,7 @@ func TestNetworksAgree(t *testing.T) {
 	}
 }
 
-// Critics agree in all their gradients.
+// TestCriticsAgree checks that all gradients of critics agree with those on the CPU.
 func TestCriticsAgree(t *testing.T) {
 	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
 	normal := smallCNN
@@ -224,7 +225,8 @@ func TestCriticsAgree(t *testing.T) {
 	}
 }
 
-// Generators that are not trained privately agree forwards, backwards and in sampling.
+// TestDecodingsAgree checks that the outputs, gradients and samples of generators that do not read
+// records agree with those on the CPU.
 func TestDecodingsAgree(t *testing.T) {
 	be := pair[device.Backend]{device.CPU(), elsewhere(t)}
 	heads := []models.Head{

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The PTX that is loaded is what the sources beside it compile to.
+// TestPTXIsReproduced checks that the PTX in the repository is what its sources compile to.
 func TestPTXIsReproduced(t *testing.T) {
 	sources, err := filepath.Glob("kernels/*.cu")
 	if err != nil || len(sources) == 0 {
@@ -18,12 +18,12 @@ func TestPTXIsReproduced(t *testing.T) {
 	}
 	for _, s := range sources {
 		if _, err := os.Stat(strings.TrimSuffix(s, ".cu") + ".ptx"); err != nil {
-			t.Errorf("%s was never compiled: go generate -tags cuda", s)
+			t.Errorf("%s was not compiled: run go generate -tags cuda", s)
 		}
 	}
 	version, err := exec.Command("clang-16", "--version").Output()
 	if err != nil || !bytes.Contains(version, []byte("version 16.0.6")) {
-		t.Skip("clang-16 (16.0.6) is not here: the PTX was not compared with its sources")
+		t.Skip("clang-16 (16.0.6) is not installed: the PTX was not compared with its sources")
 	}
 	dir := t.TempDir()
 	if out, err := exec.Command("sh", "kernels/compile.sh", dir).CombinedOutput(); err != nil {
@@ -36,16 +36,17 @@ func TestPTXIsReproduced(t *testing.T) {
 	for _, m := range made {
 		kept := filepath.Join("kernels", filepath.Base(m))
 		if !bytes.Equal(read(t, m), read(t, kept)) {
-			t.Errorf("%s is not what its source compiles to: go generate -tags cuda", kept)
+			t.Errorf("%s is not what its source compiles to: run go generate -tags cuda", kept)
 		}
 	}
 }
 
-// inexact are instructions that flush, approximate, leave fusing to the next translator,
-// or add in any order.
+// inexact matches instructions that flush subnormal numbers, approximate, may be fused by the
+// driver's compiler, or add in any order.
 var inexact = regexp.MustCompile(`\.ftz|\.approx|\b(add|sub|mul)\.f(32|64)|\b(atom|red)\.`)
 
-// No kernel rounds more than IEEE arithmetic does: the bounds on norms count on that.
+// TestPTXIsExact checks that all instructions of kernels round as IEEE arithmetic does, because the
+// bounds on norms depend on that.
 func TestPTXIsExact(t *testing.T) {
 	files, err := filepath.Glob("kernels/*.ptx")
 	if err != nil || len(files) == 0 {
@@ -53,7 +54,7 @@ func TestPTXIsExact(t *testing.T) {
 	}
 	for _, f := range files {
 		if bad := inexact.Find(read(t, f)); bad != nil {
-			t.Errorf("%s has an instruction %s", f, bad)
+			t.Errorf("%s has the inexact instruction %s", f, bad)
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// trained is where a private training of a VAE ends, given the seed of its noise.
+// trained returns the parameters of a VAE after private training with a fixed seed of its noise.
 func trained(t *testing.T, be device.Backend, optimizer sgd.Optimizer, data records.Data,
 	dim int) []float32 {
 	t.Helper()
@@ -46,9 +46,9 @@ func trained(t *testing.T, be device.Backend, optimizer sgd.Optimizer, data reco
 	return host(be, net.Params().Flat)
 }
 
-// A private training ends in the same place as on the CPU, given the same sample and noise: to
-// within what rounding makes of the clipped sums, and where those fall on another side of a point
-// of the noise's grid.
+// TestPrivateTrainingAgrees checks that private training with the same sample and noise gives the
+// same parameters as on the CPU. They differ only by the rounding errors of the clipped sums, which
+// may round to different points of the grid of the noise.
 func TestPrivateTrainingAgrees(t *testing.T) {
 	const dim = 60
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -67,15 +67,15 @@ func TestPrivateTrainingAgrees(t *testing.T) {
 		d := distance(a, b)
 		t.Logf("%s: parameters differ by %.2g of their norm", name, d)
 		if !(d < 1e-4) {
-			t.Errorf("%s: parameters differ by %v", name, d)
+			t.Errorf("%s: parameters differ by %v of their norm, want less than 1e-4", name, d)
 		}
 	}
 }
 
-// fit is a chain that is configured.
+// fit fits a configured chain of methods.
 type fit func(t *testing.T, opts ...privgen.Option) (*privgen.Generator, error)
 
-// chains are the four systems, each a run of milliseconds.
+// chains returns fits of the four systems that take milliseconds each.
 func chains(t *testing.T) map[string]fit {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(8, 2))
@@ -157,8 +157,9 @@ func must[T any](v T, err error) func(t *testing.T) T {
 	}
 }
 
-// Where the arithmetic runs changes no price: same ε, same releases; what it may change, the class
-// of the noise, is stated. And rows come out.
+// TestBackendChangesNoGuarantee checks that the backend changes neither ε nor the releases, only
+// the class of the noise, which must be stated. It also checks that the generator can be sampled,
+// saved and loaded.
 func TestBackendChangesNoGuarantee(t *testing.T) {
 	there := elsewhere(t)
 	for name, fit := range chains(t) {
@@ -172,7 +173,7 @@ func TestBackendChangesNoGuarantee(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(b.Guarantee().NoiseClass) == 0 {
-				t.Error("no class of noise is stated")
+				t.Error("the guarantee states no class of noise")
 			}
 			if x, y := withoutClasses(a.Guarantee()),
 				withoutClasses(b.Guarantee()); !reflect.DeepEqual(x, y) {
@@ -180,7 +181,7 @@ func TestBackendChangesNoGuarantee(t *testing.T) {
 			}
 			rows, err := b.Sample(t.Context(), 50, privgen.Seed(3))
 			if err != nil || rows.Len() != 50 {
-				t.Fatalf("samples: %v", err)
+				t.Fatalf("samples: %v, want 50 records", err)
 			}
 			var file strings.Builder
 			if err := b.Save(&file); err != nil {
@@ -191,13 +192,13 @@ func TestBackendChangesNoGuarantee(t *testing.T) {
 				t.Fatal(err)
 			}
 			if rows, err := back.Sample(t.Context(), 5, privgen.Seed(3)); err != nil || rows.Len() != 5 {
-				t.Errorf("samples of the file: %v", err)
+				t.Errorf("samples of the loaded generator: %v, want 5 records", err)
 			}
 		})
 	}
 }
 
-// withoutClasses is a guarantee without the classes of its noise.
+// withoutClasses returns a guarantee without the classes of its noise.
 func withoutClasses(g accountant.Guarantee) accountant.Guarantee {
 	g.NoiseClass = nil
 	g.Entries = slices.Clone(g.Entries)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The files behind the tag are correct Go, as far as that can be seen without the headers that cgo
-// wants: names of C pass unseen.
+// TestTaggedFilesTypeCheck checks the types of the files with the tag without the headers that cgo
+// needs. It does not check names of C.
 func TestTaggedFilesTypeCheck(t *testing.T) {
 	if testing.Short() {
 		t.Skip("type-checks gorgonia.org/cu and its imports from source")
@@ -25,11 +25,11 @@ func TestTaggedFilesTypeCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p.Scope().Lookup("gpu") == nil {
-		t.Error("the files behind the tag were not among those that were checked")
+		t.Error("the files with the tag were not checked: gpu is not declared")
 	}
 }
 
-// withoutC imports gorgonia.org/cu without its headers and everything else as it is.
+// withoutC imports gorgonia.org/cu without its C headers, and other packages as usual.
 type withoutC struct {
 	fset    *token.FileSet
 	context build.Context
@@ -64,7 +64,7 @@ func (w withoutC) check(dir, path string) (*types.Package, error) {
 	}
 	config := types.Config{FakeImportC: true, Importer: w}
 	if path == "gorgonia.org/cu" {
-		// its tables repeat themselves where nothing says what C's constants are
+		// ignore errors: without the constants of C, its tables have duplicate keys
 		config.Error = func(error) {}
 		out, _ := config.Check(path, w.fset, files, nil)
 		return out, nil

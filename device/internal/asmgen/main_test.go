@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCheckedIn checks that the assembly in the repository is what this generator writes.
+// TestCheckedIn checks that the assembly for amd64 in the repository is what this generator writes.
 func TestCheckedIn(t *testing.T) {
 	for _, c := range []struct{ part, pkg, home string }{
 		{"gemm", "device", "../.."},
@@ -30,7 +30,7 @@ func TestCheckedIn(t *testing.T) {
 	}
 }
 
-// TestCheckedInNEON is the same for arm64, whose kernels are translated from those of amd64.
+// TestCheckedInNEON does the same for arm64, whose kernels are translated from those for amd64.
 func TestCheckedInNEON(t *testing.T) {
 	dir := t.TempDir()
 	asm, stubs := filepath.Join(dir, "x.s"), filepath.Join(dir, "x.go")
@@ -41,7 +41,7 @@ func TestCheckedInNEON(t *testing.T) {
 	same(t, stubs, "../../neon_arm64.go")
 }
 
-// same compares two files but for their first line, which holds the command that wrote them.
+// same compares two files except for their first lines, which hold the command that wrote them.
 func same(t *testing.T, fresh, kept string) {
 	t.Helper()
 	a, err := os.ReadFile(fresh)
