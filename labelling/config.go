@@ -33,7 +33,7 @@ type Config struct {
 	Share float64
 	// Nominal is a public number of records, about. It divides the classifier's sums of gradients.
 	Nominal int
-	// Rule is what the classifier decides; Relabel by default.
+	// Rule is what the classifier decides; Keep by default.
 	Rule Rule
 	// Contrast stretches the grey levels of images that the classifier sees, not those that are
 	// drawn: networks generate no image that is quite black or white where real ones are. The zero
@@ -132,7 +132,7 @@ func (c Config) check(k *param.Checker) {
 
 // checkRule checks what is decided about records of a schema.
 func (c Config) checkRule(k *param.Checker, path string, s records.Schema) {
-	k.OK(ruleNames.Known(c.Rule), path+"Rule", int(c.Rule), "Relabel or Keep")
+	k.OK(ruleNames.Known(c.Rule), path+"Rule", int(c.Rule), "Keep or Relabel")
 	k.OK(c.Margin >= 0 && c.Margin < 1, path+"Margin", c.Margin, "a number in [0, 1)")
 	k.OK(c.Margin == 0 || c.Rule == Keep, path+"Margin", c.Margin, "0 unless the rule is Keep")
 	if (c.Contrast != retouch.Contrast{}) {

@@ -130,7 +130,7 @@ func right(d *records.Table) (n int) {
 // alone.
 func TestRelabel(t *testing.T) {
 	w := &stub{}
-	gen := learnt(t, w, labelling.Config{})
+	gen := learnt(t, w, labelling.Config{Rule: labelling.Relabel})
 	of, err := labelling.Of(gen)
 	if err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestRelabel(t *testing.T) {
 
 // TestKeep: records with wrong labels are left out, in the proportions of the other system.
 func TestKeep(t *testing.T) {
-	gen := learnt(t, &stub{}, labelling.Config{Rule: labelling.Keep})
+	gen := learnt(t, &stub{}, labelling.Config{})
 	rows := draw(t, gen, 400)
 	ones := 0
 	for _, label := range rows.Labels() {
@@ -167,6 +167,17 @@ func TestKeep(t *testing.T) {
 	}
 	if again := draw(t, gen, 400); !slices.Equal(again.Labels(), rows.Labels()) {
 		t.Error("a seed gives two draws")
+	}
+	other, err := labelling.WithRule(gen, labelling.Relabel, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := draw(t, other, 400); right(again) != 400 || slices.Equal(again.Labels(), rows.Labels()) {
+		t.Errorf("by the other rule %d right labels of 400", right(again))
+	}
+	var wrong *param.Error
+	if _, err := labelling.WithRule(gen, labelling.Relabel, 0.5); !errors.As(err, &wrong) {
+		t.Errorf("a margin for relabelling: %v", err)
 	}
 }
 
@@ -256,7 +267,7 @@ func TestRefusals(t *testing.T) {
 		"a share of all":   func(c *labelling.Config) { c.Share = 1 },
 		"a rule":           func(c *labelling.Config) { c.Rule = 7 },
 		"a margin":         func(c *labelling.Config) { c.Rule, c.Margin = labelling.Keep, 1 },
-		"a margin of none": func(c *labelling.Config) { c.Margin = 0.5 },
+		"a margin of none": func(c *labelling.Config) { c.Rule, c.Margin = labelling.Relabel, 0.5 },
 		"tries":            func(c *labelling.Config) { c.Tries = -1 },
 		"a contrast":       func(c *labelling.Config) { c.Contrast = retouch.Contrast{Black: 0.1, White: 0.9} },
 	} {
@@ -295,7 +306,7 @@ func TestContrastIsForTheClassifier(t *testing.T) {
 	agreement := map[string]bool{}
 	for _, contrast := range []retouch.Contrast{{}, {White: 1}, {Black: 0.49, White: 0.5}} {
 		c := configOf(b, 40)
-		c.Features, c.Contrast = nil, contrast // scattering
+		c.Features, c.Contrast, c.Rule = nil, contrast, labelling.Relabel // of scattering
 		c, err := c.Within(func(b accountant.Budget) (synth.Plan, error) { return embedding(s, b, 40) })
 		if err != nil {
 			t.Fatal(err)
