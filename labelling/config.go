@@ -39,8 +39,9 @@ type Config struct {
 	// drawn: networks generate no image that is quite black or white where real ones are. The zero
 	// value means DefaultContrast for grey images, and retouch.Contrast{White: 1} changes nothing.
 	Contrast retouch.Contrast
-	// Margin, of the rule Keep, is by how much the classifier's probability of a record's own label must exceed that of
-	// every other class, in [0, 1). The default 0 accepts the records that it gives their own label.
+	// Margin, of the rule Keep, is by how much the classifier's probability of a record's own label
+	// must exceed that of every other class, in [0, 1). The default 0 accepts the records that it
+	// gives their own label.
 	Margin float64
 	// Tries bounds how many records are generated in the place of one by the rule Keep, and for one
 	// class by both rules; 0 means DefaultTries.
@@ -158,7 +159,8 @@ func (c Config) checkFeatures(s records.Schema) error {
 	}
 	var k param.Checker
 	path := fmt.Sprintf("labelling.Config.Features (%T)", c.Features)
-	k.OK(f.In() == s.Dim(), path, f.In(), fmt.Sprintf("features of records of %d coordinates", s.Dim()))
+	k.OK(f.In() == s.Dim(), path, f.In(),
+		fmt.Sprintf("features of records of %d coordinates", s.Dim()))
 	k.OK(f.Dim() > 0 && f.Dim() <= min(mostFeatures, mostNumbers/s.Classes()), path, f.Dim(),
 		fmt.Sprintf("a number of features up to %d", min(mostFeatures, mostNumbers/s.Classes())))
 	k.OK(f.NormBound() > 0 && !math.IsInf(f.NormBound(), 0), path, f.NormBound(),

@@ -9,8 +9,8 @@
 //
 // Guarantee: the stages of the other system and the classifier's steps are reserved on the ledger
 // in one transaction before the first draw, and composed at the whole budget's δ. The classifier
-// is released, so asking it any number of times costs nothing. Under replace-one every event is that
-// of its own plan under replace-one; plans of another relation are refused.
+// is released, so asking it any number of times costs nothing. Under replace-one every event is
+// that of its own plan under replace-one; plans of another relation are refused.
 //
 // A draw ends, whatever the classifier says: [Config.Tries] bounds how many records are generated
 // in the place of one, and if none of them is accepted, the one whose wanted label the classifier
