@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/labelling"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
