@@ -19,7 +19,7 @@ var updateAPI = flag.Bool("update-api", false, "write testdata/api.txt")
 const apiFile = "testdata/api.txt"
 
 // TestExportedAPI compares the exported names of every public package, with their signatures, with
-// a file: a change of the surface is seen in review. After a change that is meant:
+// a file, so that a change of the API is visible in review. After an intended change:
 //
 //	go test -run TestExportedAPI -update-api .
 func TestExportedAPI(t *testing.T) {
@@ -53,7 +53,7 @@ func TestExportedAPI(t *testing.T) {
 	}
 }
 
-// exportedAPI is one line for each exported name, sorted.
+// exportedAPI returns one line for each exported name, sorted.
 func exportedAPI(t *testing.T) []string {
 	t.Helper()
 	all, fset := parsed(t)
@@ -119,7 +119,7 @@ func packageAPI(fset *token.FileSet, pkg string, d *doc.Package) (lines []string
 	return lines
 }
 
-// typeAPI is a line for the type, and one for each exported field or method of an interface.
+// typeAPI returns a line for the type, and one for each exported field or method of an interface.
 func typeAPI(fset *token.FileSet, pkg string, spec *ast.TypeSpec) []string {
 	head := pkg + ": type " + spec.Name.Name
 	var fields *ast.FieldList

@@ -50,7 +50,7 @@ func (c BaselineChain) Nominal(records int) BaselineChain {
 	return c
 }
 
-// MaxItems sets the largest number of items used of a record.
+// MaxItems sets the largest number of items of a record that are used.
 func (c BaselineChain) MaxItems(n int) BaselineChain {
 	c.common.MaxItems = n
 	return c

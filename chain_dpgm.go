@@ -36,9 +36,9 @@ func (c DPGMChain) Nominal(records int) DPGMChain {
 	return c
 }
 
-// Features sets the space the records are clustered in, for example rff.RBF, or rff.Strokes for
-// images. Without it, and without a nominal size, the records themselves are clustered (standard
-// private k-means).
+// Features sets the space in which the records are clustered, for example rff.RBF, or rff.Strokes
+// for images. Without it, and without a nominal size, the records themselves are clustered
+// (standard private k-means).
 func (c DPGMChain) Features(k rff.FeatureKernel) DPGMChain {
 	c.config.Features = k
 	return c

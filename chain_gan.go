@@ -13,9 +13,9 @@ import (
 // says where this differs from the paper).
 //
 // The schema is public. Labels are part of the record: the generator makes records of each class,
-// in public proportions. The chain is a plain value: a method only sets a field of a copy, so
-// chains can be forked freely, the order of calls does not matter, and Plan reports all mistakes
-// together.
+// in public proportions or, with Marginals, in released ones. The chain is a plain value: a method
+// only sets a field of a copy, so chains can be forked freely, the order of calls does not matter,
+// and Plan reports all mistakes together.
 func GAN(schema records.Schema, budget accountant.Budget) GANChain {
 	return GANChain{schema: schema, budget: budget}
 }
@@ -46,8 +46,8 @@ func (c GANChain) Critic(a models.CriticArchitecture) GANChain {
 	return c
 }
 
-// Generator sets the network that makes records out of codes of some coordinates, instead of
-// that of Train.
+// Generator sets the network that makes records from codes of latent coordinates, overriding that
+// of Train.
 func (c GANChain) Generator(a models.GeneratorArchitecture, latent int) GANChain {
 	c.generator, c.latent = a, latent
 	return c

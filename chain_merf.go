@@ -46,7 +46,7 @@ func (c MERFChain) Embed(e merf.Config) MERFChain {
 }
 
 // Generator sets the architecture that is trained against the release, for example models.MLP or
-// models.ConvDecoder, instead of that of Train.
+// models.ConvDecoder, overriding that of Train.
 func (c MERFChain) Generator(a models.GeneratorArchitecture) MERFChain {
 	c.architecture = a
 	return c

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// First is a chain of calls whose system can come first in a sequence: that of [MERF], [Mix],
-// [DPGM], [GAN] or a sequence itself. Its budget is what the first system alone may spend.
+// First is a chain whose system can be the first of a sequence: [MERF], [Mix], [DPGM], [GAN] or a
+// sequence itself. The budget of this chain is what the first system may spend.
 type First interface{ first() (Plan, error) }
 
 func (c MERFChain) first() (Plan, error)     { return synth.PlanOf(c.Plan()) }
@@ -19,9 +19,9 @@ func (c DPGMChain) first() (Plan, error)     { return synth.PlanOf(c.Plan()) }
 func (c GANChain) first() (Plan, error)      { return synth.PlanOf(c.Plan()) }
 func (c SequenceChain) first() (Plan, error) { return synth.PlanOf(c.Plan()) }
 
-// After runs another system first, on the same ledger, whose synthetic records are the public
-// records of the GAN: it warms up on them, or takes clip norms from them. The chain's budget is
-// that of both; the GAN gets what the first one's budget leaves.
+// After runs another system first, on the same ledger. Its synthetic records are the public records
+// of the GAN, which warms up on them or computes clip norms from them. The chain's budget is the
+// budget of both systems together; the GAN gets what the first system leaves.
 //
 //	plan, err := privgen.GAN(schema, budget).Nominal(60_000).
 //		After(privgen.MERF(schema, most).Nominal(60_000)).
@@ -35,9 +35,9 @@ func (c GANChain) After(first First) SequenceChain {
 		}}
 }
 
-// After runs another system first, on the same ledger, on whose synthetic records the networks are
-// trained before they meet a record. The chain's budget is that of both; DPGM gets what the first
-// one's budget leaves.
+// After runs another system first, on the same ledger. The networks are trained on its synthetic
+// records before they see private ones. The chain's budget is the budget of both systems together;
+// DPGM gets what the first system leaves.
 func (c DPGMChain) After(first First) SequenceChain {
 	c.config.Follows = true
 	return SequenceChain{before: first, config: sequence.Config{Budget: c.config.Budget},
@@ -56,14 +56,14 @@ type SequenceChain struct {
 	seeds
 }
 
-// Records sets how many synthetic records of the first system the second starts from; 10,000 where
-// it is not set.
+// Records sets the number of synthetic records of the first system from which the second starts.
+// The default is 10,000.
 func (c SequenceChain) Records(n int) SequenceChain {
 	c.config.Records = n
 	return c
 }
 
-// Seed sets the seed of the synthetic records in between.
+// Seed sets the seed with which the first system's synthetic records are drawn.
 func (c SequenceChain) Seed(seed uint64) SequenceChain {
 	c.seed = &seed
 	return c
@@ -72,8 +72,8 @@ func (c SequenceChain) Seed(seed uint64) SequenceChain {
 // Plan validates both chains, finds the second one's budget and prices all stages together. It
 // reads no records.
 //
-// Errors: those of both chains; *param.Error where they do not fit together;
-// accountant.ErrBudgetExceeded if the first one leaves too little.
+// Errors: those of both chains; *param.Error if they do not fit together;
+// accountant.ErrBudgetExceeded if the first system leaves too little.
 func (c SequenceChain) Plan() (*sequence.Plan, error) {
 	config := c.config
 	c.set(&config.Seed)

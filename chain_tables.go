@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// AIM begins a chain for tables: it measures the tables of a few columns that its model misses
-// most, and draws rows from the graphical model that meets them (McKenna et al. 2022; see
+// AIM begins a chain for tables. It measures the marginals of a few columns that its model fits
+// worst, and draws rows from the graphical model fitted to them (McKenna et al. 2022; see
 // baselines.AIM).
 func AIM(schema records.Schema, budget accountant.Budget) TableChain {
 	return tables(schema, budget, func(t baselines.Tables, rounds, order int) (*baselines.Plan,
@@ -18,7 +18,7 @@ func AIM(schema records.Schema, budget accountant.Budget) TableChain {
 	})
 }
 
-// MST begins a chain for tables: it measures pairs of columns along a tree that it chooses
+// MST begins a chain for tables. It measures pairs of columns along a tree that it chooses
 // privately (McKenna, Miklau and Sheldon 2021; see baselines.MST).
 func MST(schema records.Schema, budget accountant.Budget) TableChain {
 	return tables(schema, budget, func(t baselines.Tables, _, _ int) (*baselines.Plan, error) {
@@ -46,32 +46,35 @@ func (c TableChain) Nominal(records int) TableChain {
 	return c
 }
 
-// Bins sets into how many equal parts the records are cut along a column of numbers.
+// Bins sets the number of bins, with about equal numbers of records, into which a column of numbers
+// is divided.
 func (c TableChain) Bins(n int) TableChain {
 	c.tables.Bins = n
 	return c
 }
 
-// Cells sets how many cells the tables of the fitted model may have together, and with it memory
-// and time.
+// Cells sets the largest number of cells of all tables of the fitted model together, which
+// determines memory and time.
 func (c TableChain) Cells(n int) TableChain {
 	c.tables.Cells = n
 	return c
 }
 
-// ClassWeight sets how much more a table with the class counts in a choice than one without.
+// ClassWeight sets the factor by which a marginal with the class counts more in a choice than one
+// without.
 func (c TableChain) ClassWeight(weight float64) TableChain {
 	c.tables.ClassWeight = weight
 	return c
 }
 
-// Rounds sets how many tables AIM chooses. MST chooses one fewer than there are columns.
+// Rounds sets the number of marginals that AIM chooses. MST always chooses one fewer than there are
+// columns.
 func (c TableChain) Rounds(n int) TableChain {
 	c.rounds = n
 	return c
 }
 
-// Order sets the largest number of columns of a table that AIM measures, 2 or 3.
+// Order sets the largest number of columns of a marginal that AIM measures, 2 or 3.
 func (c TableChain) Order(columns int) TableChain {
 	c.order = columns
 	return c

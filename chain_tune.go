@@ -43,7 +43,7 @@ func (c TuneChain) Plans(plans ...Plan) TuneChain {
 	return c
 }
 
-// Trials sets how many runs there are.
+// Trials sets the distribution of the number of runs.
 func (c TuneChain) Trials(t tune.Trials) TuneChain {
 	c.config.Trials = t
 	return c

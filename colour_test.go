@@ -22,7 +22,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// redAndBlue are images of two classes that differ in colour, by way of a folder of PNG files.
+// redAndBlue returns images of two classes that differ in colour, read from a folder of PNG files.
 func redAndBlue(t *testing.T) *records.Table {
 	t.Helper()
 	const n = 200
@@ -136,7 +136,7 @@ func TestColourImages(t *testing.T) {
 	}
 }
 
-// redder is the mean of red less that of blue.
+// redder returns the mean of red less that of blue.
 func redder(d records.Data) (sum float64) {
 	var b device.Batch
 	d.Range(0, d.Len(), &b)
@@ -148,7 +148,7 @@ func redder(d records.Data) (sum float64) {
 	return sum
 }
 
-// TestColoursAreTold apart by a convolutional classifier.
+// TestColoursAreTold: a convolutional classifier distinguishes colours.
 func TestColoursAreTold(t *testing.T) {
 	data := redAndBlue(t)
 	by, err := classify.Convolutional{}.Fit(data)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,8 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// tables are made-up data that business and machines keep: line items like those of TPC-H, and
-// readings with the moment of each.
+// tables returns generated data as businesses and machines store them: line items like those of
+// TPC-H, and sensor readings with their times.
 func tables(t testing.TB, n int) map[string]*records.Frame {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(11, 12))
@@ -86,7 +87,7 @@ func tables(t testing.TB, n int) map[string]*records.Frame {
 	}
 }
 
-// tablePlans are one small plan of every system for tables.
+// tablePlans returns one small plan of every system for tables.
 func tablePlans(t testing.TB, s records.Schema, b accountant.Budget, n int) []privgen.Plan {
 	t.Helper()
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 5, Optimizer: sgd.Adam(1e-2)}
@@ -110,6 +111,58 @@ func tablePlans(t testing.TB, s records.Schema, b accountant.Budget, n int) []pr
 		Mixtures: 50, ClipNorm: 2}).Plan()
 	add(p4, err)
 	return list
+}
+
+// rejects draws rows given an interval of one column and a level of another, and wants rows that
+// meet both, and the acceptance that is stated of each and of both together to be that of rows that
+// are drawn without regard to them: within six standard deviations of the difference, so that a
+// false alarm comes in 10⁷ runs.
+func rejects(t *testing.T, gen *privgen.Generator, number string, i int, level string, j int) {
+	t.Helper()
+	const pool = 1500
+	drawn, err := gen.Sample(t.Context(), pool, privgen.Seed(5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _ := records.AsFrame(drawn)
+	middle := slices.Sorted(slices.Values(all.Numbers(i)))[pool/2]
+	name := all.Value(0, j)
+	meets := func(f *records.Frame, row int) [3]bool {
+		a, b := f.Number(row, i) <= middle, f.Value(row, j) == name
+		return [3]bool{a, b, a && b}
+	}
+	var want [3]float64
+	for row := range pool {
+		for k, met := range meets(all, row) {
+			if met {
+				want[k] += 1. / pool
+			}
+		}
+	}
+	var done privgen.Accepted
+	drawn, err = gen.Sample(t.Context(), 400, privgen.Seed(6), privgen.Given(
+		records.Within(number, nil, middle), records.Only(level, name)),
+		privgen.OnAccepted(func(a privgen.Accepted) { done = a }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := records.AsFrame(drawn)
+	for row := range f.Len() {
+		if met := meets(f, row); !met[2] {
+			t.Fatalf("row %d: %s", row, f.AppendJSON(nil, row))
+		}
+	}
+	each := done.Each[len(done.Each)-2:]
+	for k, got := range [3]float64{each[0].Rate(), each[1].Rate(), done.Rate()} {
+		p, tried := (want[k]+got)/2, float64(done.Tried)
+		if far := 6 * math.Sqrt(p*(1-p)*(1./pool+1/tried)); math.Abs(got-want[k]) > far {
+			t.Errorf("acceptance %d of %v is stated as %.3f, and is %.3f ± %.3f", k, done.Each, got,
+				want[k], far)
+		}
+	}
+	if f.Len() != 400 || done.Kept < 400 {
+		t.Errorf("%d rows, %+v", f.Len(), done)
+	}
 }
 
 // TestTablesOfTime: every system fits tables of moments, lengths of time, hashed texts and
@@ -157,6 +210,11 @@ func TestTablesOfTime(t *testing.T) {
 				}
 				if text[0] != text[1] {
 					t.Error("the generator that was read back draws other records")
+				}
+				if dates {
+					rejects(t, gen, "quantity", 3, "linestatus", 7)
+				} else {
+					rejects(t, gen, "load", 3, "alarm", 4)
 				}
 			})
 		}

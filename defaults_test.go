@@ -38,7 +38,7 @@ func kinds(t testing.TB) []records.Schema {
 	return list
 }
 
-// oneLiners are the chains of every system with nothing but schema, budget and nominal size.
+// oneLiners returns the chains of every system with nothing but schema, budget and nominal size.
 func oneLiners(s records.Schema, b accountant.Budget,
 	n int) map[string]func() (privgen.Plan, error) {
 	list := map[string]func() (privgen.Plan, error){

@@ -1,9 +1,9 @@
 // Package privgen trains generative models under differential privacy and
 // releases generators of synthetic records.
 //
-// A chain says what to learn and how private it must be. Plan does all the arithmetic
-// before any record is read. Fit spends the budget. The Generator holds released state
-// only, so sampling, saving and sharing it cost no more privacy:
+// A chain of calls says what to learn and how private it must be. Plan does all the arithmetic
+// before any record is read. Fit spends the budget. The Generator holds released state only, so
+// sampling, saving and sharing it cost no more privacy:
 //
 //	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 //	plan, err := privgen.DPGM(records.BinaryImage(28, 28), budget).
@@ -55,9 +55,10 @@
 //
 // [Recommend] returns the plans of all suitable systems, best first:
 //
-//	tables with a class      MERF; GAN
-//	tables without one       MERF; GAN; DPGM
-//	sets of items            DPGM, which releases marginals first; Independent, Tree, MWEM
+//	tables of two classes    AIM, a graphical model; MERF; GAN
+//	tables of more classes   MERF; AIM; GAN
+//	tables without a class   AIM; MERF; GAN; DPGM
+//	sets of items            DPGM, which releases marginals first; Independent; Tree; MWEM
 //	images with a class      MERF; Mix to learn from, not to look at; GAN from ε of about 10 on
 //	images without one       DPGM; MERF; GAN
 //	vectors with a class     MERF; GAN; Mix

@@ -104,7 +104,7 @@ func tablesAsCSV(t *testing.T, page string) []byte {
 	return b.Bytes()
 }
 
-// cellsOf are the cells of a row without emphasis, code marks and the targets of links.
+// cellsOf returns the cells of a row without emphasis, code marks and the targets of links.
 func cellsOf(line string) (cells []string) {
 	line = link.ReplaceAllStringFunc(line, func(s string) string {
 		return s[1:strings.Index(s, "]")]

@@ -41,8 +41,8 @@ var anyNumber = regexp.MustCompile(`\d{1,3}(?:,\d{3})+|\d*\.\d+`)
 
 var measured = regexp.MustCompile(`^(?:\d{1,3}(?:,\d{3})+|\d*\.\d+)`)
 
-// rowNumbers are the measured numbers that cells of a row begin with: decimal fractions, and whole
-// numbers of four digits and more. A row without a link has none.
+// rowNumbers returns the measured numbers that cells of a row begin with: decimal fractions, and
+// whole numbers of four digits and more. A row without a link has none.
 func rowNumbers(row string) (out []string) {
 	if !strings.HasPrefix(row, "|") || !link.MatchString(row) {
 		return nil

@@ -132,7 +132,7 @@ func takesLedger(f *ast.FuncDecl) bool {
 	})
 }
 
-// bareFields are the fields of a struct that have a unit and no comment.
+// bareFields returns the fields of a struct that have a unit and no comment.
 func bareFields(typ *doc.Type) (out []string) {
 	for _, spec := range typ.Decl.Specs {
 		s, ok := spec.(*ast.TypeSpec).Type.(*ast.StructType)

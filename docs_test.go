@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestEveryExportedNameIsDocumented, fields of structs and methods of interfaces
-// excepted: those read with the type they stand in.
+// TestEveryExportedNameIsDocumented, fields of structs and methods of interfaces excepted: they are
+// read together with their type.
 func TestEveryExportedNameIsDocumented(t *testing.T) {
 	names := 0
 	all, fset := parsed(t)
@@ -51,7 +51,7 @@ func TestEveryExportedNameIsDocumented(t *testing.T) {
 	}
 }
 
-// specDocs are the comments inside a group of constants or variables.
+// specDocs returns the comments inside a group of constants or variables.
 func specDocs(d *ast.GenDecl) string {
 	var b strings.Builder
 	for _, s := range d.Specs {

@@ -14,8 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestDPGMOfTables from the chain to a file and back, under both relations: rows of the table
-// without its label.
+// TestDPGMOfTables runs a chain, saves and loads its generator, and draws rows of the table without
+// its label, under both relations.
 func TestDPGMOfTables(t *testing.T) {
 	schema, data := earners(t)
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {

@@ -30,7 +30,7 @@ func wardTable() (*records.Frame, error) {
 	return records.FromValues(schema, rows...)
 }
 
-// smallPlan is a MERF plan that trains in a moment.
+// smallPlan returns a MERF plan that trains in a moment.
 func smallPlan(data records.Data) (*merf.Plan, error) {
 	return privgen.MERF(data.Schema(), accountant.Budget{Epsilon: 1, Delta: 1e-5}).
 		Train(merf.GeneratorConfig{Steps: 10}).Plan()

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Plan decides everything and reads nothing: the bill can be approved before
-// anybody touches a record.
+// Plan decides everything and reads no record, so the bill can be approved before any record is
+// read.
 func ExampleDPGM_plan() {
 	plan, err := privgen.DPGM(records.BinaryImage(28, 28), accountant.Budget{Epsilon: 4, Delta: 1e-5}).
 		Features(rff.RBF{Dim: 200, Bandwidth: 8}).

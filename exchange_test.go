@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// everyPlan is one of each system for records that all of them know: sets.
+// everyPlan returns one of each system for records that all of them know: sets.
 func everyPlan(t testing.TB, s records.Schema, b accountant.Budget) []privgen.Plan {
 	t.Helper()
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3, Optimizer: sgd.Adam(1e-2)}
@@ -95,7 +95,7 @@ func TestSystemsAreExchangeable(t *testing.T) {
 	}
 }
 
-// TestZeroValuesPrint: what nothing has filled says so, and refuses to run.
+// TestZeroValuesPrint: zero values can be printed, and running them is an error.
 func TestZeroValuesPrint(t *testing.T) {
 	for _, zero := range []any{&privgen.Generator{}, (*privgen.Generator)(nil), &merf.Plan{},
 		&mix.Plan{}, &gan.Plan{},

@@ -90,7 +90,7 @@ var policy = map[string][]string{
 		"evaluate/itemsets", "evaluate/tabular", "evaluate/risk", "report/fidelity"},
 	"report/fidelity": {"accountant", "mechanism", "records", "device", "evaluate/classify"},
 	"hostile": {"", "accountant", "baselines", "device", "dpgm", "draft", "gan", "kmeans", "merf",
-		"mix", "models", "records", "records/images", "rff", "sgd", "synth"},
+		"mix", "models", "records", "records/images", "rff", "sequence", "sgd", "synth"},
 	"internal/enum":              {},
 	"internal/wrap":              {},
 	"internal/tabletest":         {"records"}, // for tests alone

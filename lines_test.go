@@ -62,7 +62,7 @@ func TestLinesFitTheScreen(t *testing.T) {
 
 var generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// longestOut is the line without the longest thing in it that cannot be broken.
+// longestOut returns the line without the longest thing in it that cannot be broken.
 func longestOut(unbreakable *regexp.Regexp, line string) string {
 	longest := ""
 	for _, s := range unbreakable.FindAllString(line, -1) {

@@ -21,7 +21,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// mixChain is a release that takes milliseconds.
+// mixChain returns a release that takes milliseconds.
 func mixChain() privgen.MixChain {
 	s := records.Image(2, 2).WithLabels("dark", "bright")
 	return privgen.Mix(s, accountant.Budget{Epsilon: 4, Delta: 1e-5}).

@@ -33,7 +33,7 @@ type (
 	DrawOption = synth.DrawOption
 	// Accepted states how many generated records met the constraints of a draw.
 	Accepted = synth.Accepted
-	// Rejected is the error of a draw whose constraints let too few records through.
+	// Rejected is the error of a draw whose constraints accepted too few records.
 	Rejected = synth.Rejected
 	// LoadOption supplies what a file cannot hold.
 	LoadOption = synth.LoadOption
@@ -85,18 +85,19 @@ func Seed(s uint64) DrawOption { return synth.Seed(s) }
 // Means asks for the mean of every coordinate instead of a record.
 func Means() DrawOption { return synth.Means() }
 
-// Given draws records that obey constraints, in addition to those of the schema: see synth.Given.
+// Given draws records that obey these constraints in addition to those of the schema; see
+// synth.Given.
 func Given(constraints ...records.Constraint) DrawOption { return synth.Given(constraints...) }
 
 // Unconstrained draws records without regard to the constraints of their schema.
 func Unconstrained() DrawOption { return synth.Unconstrained() }
 
-// Effort bounds how many records are generated for each that constraints let through: see
-// synth.Effort.
+// Effort bounds the number of records that are generated for each one that the constraints accept;
+// see synth.Effort.
 func Effort(n int) DrawOption { return synth.Effort(n) }
 
-// OnAccepted has f called at the end of a draw with what constraints did to it: see
-// synth.OnAccepted.
+// OnAccepted calls f at the end of a draw with the number of records that the constraints accepted;
+// see synth.OnAccepted.
 func OnAccepted(f func(Accepted)) DrawOption { return synth.OnAccepted(f) }
 
 // LoadOn makes the loaded generator compute on the given backend.

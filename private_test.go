@@ -25,7 +25,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// workers are the types outside package records that hold records, or numbers that come of them
+// workers returns the types outside package records that hold records, or numbers that come of them
 // without noise. All records are 77123.
 func workers(t *testing.T) map[string]any {
 	t.Helper()

@@ -29,7 +29,7 @@ import (
 
 const width = 16
 
-// chain is a run of milliseconds.
+// chain returns a run of milliseconds.
 func chain() privgen.DPGMChain {
 	return privgen.DPGM(records.Binary(width), accountant.Budget{Epsilon: 8, Delta: 1e-5}).
 		Features(rff.RBF{Dim: 8, Bandwidth: 2}).

@@ -51,6 +51,8 @@ func Recommend(schema records.Schema, budget accountant.Budget,
 	k.Add(budget.Validate())
 	k.OK(nominal > 0 && nominal <= math.MaxInt32, "privgen.Recommend.nominal", nominal,
 		"a public number of records, at most 2^31")
+	k.OK(budget.Delta != 0, "privgen.Recommend.budget.Delta", budget.Delta,
+		"a positive number: the defaults of every system add Gaussian noise")
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
@@ -151,7 +153,7 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 
 func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidate {
 	return []candidate{
-		{"independent", "counts of items alone: nearly as good if there are few records for each item.",
+		{"independent", "counts of items only: nearly as good if there are few records for each item.",
 			planned(Independent(s, b).Nominal(n).Plan)},
 		{"tree",
 			"pairs of items along a tree: better than counts if there are many records for each item.",
@@ -160,8 +162,9 @@ func baselineCandidates(s records.Schema, b accountant.Budget, n int) []candidat
 			planned(MWEM(s, b).Nominal(n).Plan)}}
 }
 
-// Part of the spread of values that the noise on a class's mean may be, and of the frequency of an
-// item.
+// The largest noise that is usable: mostNoise on the mean of a column in a class, as a fraction of
+// the column's range, and mostItemNoise on the frequency of an item, as a multiple of the mean
+// frequency. usualItems is the largest number of items of a set that is assumed.
 const (
 	mostNoise     = 0.25
 	mostItemNoise = 10

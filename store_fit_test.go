@@ -23,7 +23,7 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// patients is a store with one ledger, for earners.
+// patients returns a store with one ledger, for earners.
 func patients(t *testing.T) (folder string, s *store.Store, terms accountant.Terms) {
 	t.Helper()
 	folder = t.TempDir()

@@ -42,7 +42,7 @@ func TestStatisticalTestsAreListed(t *testing.T) {
 	}
 }
 
-// testBodies are the sources of all tests by name.
+// testBodies returns the sources of all tests by name.
 func testBodies(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// TestAffordsAnswersAsReserveWould, with nothing set aside: on a plain ledger, on a filter, whose
-// price is higher, and on a child, which shares its budget with what its parent holds.
+// TestAffordsAnswersAsReserveWould: Affords agrees with Reserve and reserves nothing, on a plain
+// ledger, on a filter, whose price is higher, and on a child, which shares its parent's budget.
 func TestAffordsAnswersAsReserveWould(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	child := func() *accountant.Ledger {

@@ -91,8 +91,8 @@ func (a sampledAtom) rdp(order float64) (float64, bool) {
 
 type laplaceAtom struct{ scale float64 }
 
-// rdp is Mironov 2017, Proposition 6, with 1 subtracted from both terms; their first orders cancel,
-// which the margin pays for.
+// rdp computes Proposition 6 of Mironov 2017 with 1 subtracted from both terms. Their first-order
+// parts cancel; the margin covers the digits lost.
 func (a laplaceAtom) rdp(order float64) (float64, bool) {
 	x := (order - 1) / a.scale
 	first := order / (2*order - 1)
@@ -113,8 +113,8 @@ func (a exponentialAtom) rdp(order float64) (float64, bool) {
 
 type approximateAtom struct{ eps, delta float64 }
 
-// rdp of the part that is not lost to δ: binary randomised response, log of (e^{αε} +
-// e^{(1−α)ε})/(1+e^ε).
+// rdp returns the divergence of the part that is not lost to δ: that of binary randomised
+// response, the logarithm of (e^{αε} + e^{(1−α)ε})/(1+e^ε), divided by α−1.
 func (a approximateAtom) rdp(order float64) (float64, bool) {
 	if a.eps == 0 {
 		return 0, true
@@ -161,12 +161,13 @@ func (a responseAtom) rdp(order float64) (float64, bool) {
 type discreteLaplaceAtom struct {
 	a           float64
 	sensitivity int
-	made        *pld.Pairs // once they have been asked for
+	made        *pld.Pairs // cache of pairs
 }
 
 const maxAtoms = 1 << 17
 
-// pairs: every integer at or below 0 has loss aΔ, at or above Δ loss −aΔ, and between them a(Δ−2x).
+// pairs returns the pair in which every integer x at or below 0 has loss aΔ, every integer at or
+// above Δ has loss −aΔ, and those between have a(Δ−2x).
 func (a discreteLaplaceAtom) pairs() *pld.Pairs {
 	if a.sensitivity > maxAtoms {
 		return approximateAtom{a.a * float64(a.sensitivity), 0}.pairs()
@@ -203,18 +204,18 @@ func (a discreteLaplaceAtom) rdp(order float64) (float64, bool) {
 type discreteGaussianAtom struct {
 	sigma       float64
 	sensitivity int
-	made        *pld.Pairs // once they have been asked for
+	made        *pld.Pairs // cache of pairs
 }
 
-// rdp is at most the continuous Gaussian's. Source: Canonne, Kamath and Steinke 2020, Proposition
-// 5.
+// rdp returns the divergence of the continuous Gaussian, which is an upper bound. Source:
+// Canonne, Kamath and Steinke 2020, Proposition 5.
 func (a discreteGaussianAtom) rdp(order float64) (float64, bool) {
 	mu := float64(a.sensitivity) / a.sigma
 	return order * mu * mu / 2 * (1 + 8*ulp), true
 }
 
-// pairs: the discrete Gaussian is not post-processing of the continuous one, so it has its own
-// losses, one for each integer.
+// pairs returns the losses of the discrete Gaussian, one for each integer: it is not
+// post-processing of the continuous one.
 func (a discreteGaussianAtom) pairs() *pld.Pairs {
 	if a.made.Remove != nil {
 		return a.made
@@ -238,7 +239,7 @@ func (a discreteGaussianAtom) pairs() *pld.Pairs {
 		loss = append(loss, d*(d-2*float64(x))/(2*a.sigma*a.sigma))
 		mass = append(mass, weight(x)/total*(1+32*ulp))
 	}
-	const beyond = 1e-42 // of what lies 14σ out, on either side
+	const beyond = 1e-42 // bounds the mass beyond 14σ on either side
 	a.made.Remove = pld.NewDiscrete(loss, mass, beyond, 0)
 	return a.made
 }

@@ -34,7 +34,7 @@ func BenchmarkCalibrateNoise(b *testing.B) {
 	}
 }
 
-// hundredEvents are one-step events that all differ.
+// hundredEvents returns a hundred one-step events that all differ.
 func hundredEvents() []Event {
 	var out []Event
 	for i := range 100 {

@@ -22,7 +22,9 @@ type Budget struct {
 	Relation Relation `json:"relation"`
 }
 
-// Validate reports every mistake at once, as *param.Error joined by errors.Join.
+// Validate reports every mistake at once.
+//
+// Errors: *param.Error values, joined.
 func (b Budget) Validate() error {
 	var errs []error
 	if !(b.Epsilon > 0) || math.IsInf(b.Epsilon, 0) {
@@ -49,7 +51,7 @@ func checkDelta(path string, delta float64) error {
 	return nil
 }
 
-// checkTarget is checkDelta for targets that may be pure.
+// checkTarget is like checkDelta, but accepts 0, which stands for pure differential privacy.
 func checkTarget(path string, delta float64) error {
 	if delta == 0 {
 		return nil
@@ -60,8 +62,9 @@ func checkTarget(path string, delta float64) error {
 	return nil
 }
 
-// Bound brackets a privacy parameter. Upper is sound and is published; Lower is a proven lower
-// bound of the cost of the event's worst case as modelled; Estimate lies between them.
+// Bound brackets a privacy parameter. Upper is sound and is the published value; Lower is a
+// proven lower bound of the cost of the event's worst case as modelled; Estimate lies between
+// them.
 type Bound struct {
 	Lower    float64 `json:"lower"`
 	Estimate float64 `json:"estimate"`

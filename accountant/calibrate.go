@@ -69,7 +69,8 @@ type search struct {
 	err    error
 }
 
-// upper is the sound ε, as log(ε/target): feasible when not positive.
+// upper returns log(ε/target) for the sound ε at y. The parameter is feasible if it is not
+// positive.
 func (s *search) upper(y float64) float64 {
 	alts, err := reduce(s.event(y), s.target.Relation)
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *search) upper(y float64) float64 {
 	return math.Max(math.SmallestNonzeroFloat64, math.Log(p.Upper/s.target.Epsilon))
 }
 
-// sketch is a cheap estimate of upper; NaN if there is none.
+// sketch returns a cheap estimate of upper; NaN if there is none.
 func (s *search) sketch(y float64) float64 {
 	if s.target.Delta == 0 {
 		return math.NaN()
@@ -274,7 +275,7 @@ func calibrateCount(target Budget, path string, limit int, event func(int) Event
 	return 0, Bound{}, ErrBudgetExceeded
 }
 
-// largest is the largest count up to limit that fits, 0 for none.
+// largest returns the largest count up to limit that fits, 0 for none.
 func (s *search) largest(limit, guess int) (int, error) {
 	lo, hi := s.gallop(limit, guess)
 	for hi-lo > 1 && s.err == nil {

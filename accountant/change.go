@@ -295,7 +295,8 @@ func checkPurpose(path, purpose string) error {
 	return nil
 }
 
-// lineText is a text that a line holds unchanged.
+// lineText returns s as a text that a line can hold unchanged: valid UTF-8 of at most maxPurpose
+// bytes.
 func lineText(s string) string {
 	s = strings.ToValidUTF8(s, "?")
 	for len(s) > maxPurpose {

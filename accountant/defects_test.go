@@ -23,7 +23,7 @@ func TestIntegerNoiseTakesNoOtherPath(t *testing.T) {
 // many is 2^40 − 1, or 2^28 − 1 where int has 32 bits.
 const many = (1<<40 - 1) & (math.MaxInt >> 3)
 
-// everyEvent is one of each kind, priced under a relation that supports it.
+// everyEvent returns one event of each kind, with a relation that supports it.
 func everyEvent() map[string]struct {
 	e Event
 	r Relation
@@ -94,8 +94,8 @@ func TestReplaceOneIsNotAddOrRemove(t *testing.T) {
 	}
 }
 
-// TestNoProbabilityIsNaN asks Validate alone: pricing an event with a probability of NaN would not
-// end.
+// TestNoProbabilityIsNaN calls only Validate: pricing an event with a probability of NaN would
+// not end.
 func TestNoProbabilityIsNaN(t *testing.T) {
 	nan := math.NaN()
 	for _, bad := range []Event{PoissonSampled{nan, Gaussian{1}}, SampledSum{nan, 1},
@@ -223,7 +223,7 @@ func TestDisjointParts(t *testing.T) {
 	}
 }
 
-// Constants of the literature and of the closed form.
+// TestKnownConstants compares with constants of the literature and of closed forms.
 func TestKnownConstants(t *testing.T) {
 	for sigma, eps := range map[float64]float64{1: 4.3772, 2: 1.9931, 4: 0.9263, 5: 0.7255,
 		25: 0.1254} {
@@ -245,8 +245,8 @@ func TestKnownConstants(t *testing.T) {
 		v := upper(t, Repeated{SampledSum{0.0017, s * math.Sqrt2}, 11780}, 1e-5, ReplaceOne)
 		within(t, "replace-one", v, eps*0.99, eps*1.01)
 	}
-	// Stopping early must not lower what is published: a thousand small Gaussians set aside cost a
-	// thousand.
+	// Stopping early must not lower the published ε: a reservation of a thousand small Gaussians
+	// costs a thousand.
 	l := NewLedger(Budget{Epsilon: 100, Delta: 1e-5})
 	r := must[*Reservation](t)(l.Reserve("adaptive", Gaussian{10}, 1000))
 	before := l.Epsilon()

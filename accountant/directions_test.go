@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// TestMovingBothWays: a record that moves between two parts leaves either one and joins the other.
-// The two orders cost differently, and whichever is the dearer one counts.
+// TestMovingBothWays: a record that moves between two parts leaves either one and joins the
+// other. The two orders cost differently, and the more expensive one counts.
 func TestMovingBothWays(t *testing.T) {
 	still := Gaussian{50}
 	a, b := PoissonSampled{0.01, Gaussian{0.4}}, PoissonSampled{0.3, Gaussian{2.5}}
@@ -32,17 +32,18 @@ func TestMovingBothWays(t *testing.T) {
 		e := Disjoint{Parts: []Event{still, still},
 			Moving: []Event{Repeated{moving[0], n}, Repeated{moving[1], n}}}
 		if v := upper(t, e, 1e-5, ReplaceOne); v < most || v > most*1.02 {
-			t.Errorf("%v: %g, the dearer order costs at least %g", moving, v, most)
+			t.Errorf("%v: %g, the more expensive order costs at least %g", moving, v, most)
 		}
 		each := Repeated{Disjoint{Parts: []Event{still, still}, Moving: moving}, n}
 		if v := upper(t, each, 1e-5, ReplaceOne); v < most {
-			t.Errorf("%v, moving at each use: %g, the dearer order costs at least %g", moving, v, most)
+			t.Errorf("%v, moving at each use: %g, the more expensive order costs at least "+
+				"%g", moving, v, most)
 		}
 	}
 }
 
-// TestMovingInPaysForAdding: the part that a record moves to pays what adding a record costs there,
-// which here is twice what removing one costs. The part that it leaves costs next to nothing.
+// TestMovingInPaysForAdding: the part that a record moves to pays the cost of adding a record,
+// which here is twice the cost of removing one. The part that it leaves costs almost nothing.
 func TestMovingInPaysForAdding(t *testing.T) {
 	var points []float64
 	for x := -6.0; x <= 12; x += 0.005 {
@@ -62,8 +63,8 @@ func TestMovingInPaysForAdding(t *testing.T) {
 	}
 }
 
-// TestAddDirectionOnlyJustAbove: where adding a record shows half a percent more than removing one,
-// that is what counts, for one use and for many, in the ε and in the δ.
+// TestAddDirectionOnlyJustAbove: if adding a record has half a percent more effect than removing
+// one, the larger effect counts, for one use and for many, in ε and in δ.
 func TestAddDirectionOnlyJustAbove(t *testing.T) {
 	var points []float64
 	for x := -6.0; x <= 9; x += 0.005 {
@@ -99,8 +100,8 @@ func TestAddDirectionOnlyJustAbove(t *testing.T) {
 	}
 }
 
-// TestDivergenceOfTheAddDirection: the same for divergences, which only curves that end at δ = 0
-// have.
+// TestDivergenceOfTheAddDirection tests the same for divergences, which only curves that end at δ
+// = 0 have.
 func TestDivergenceOfTheAddDirection(t *testing.T) {
 	response := func(eps float64) func(float64) float64 {
 		return func(x float64) float64 {
@@ -124,9 +125,9 @@ func TestDivergenceOfTheAddDirection(t *testing.T) {
 // outcomes is a mechanism with a few outcomes, in increasing order of preference, on two data sets.
 type outcomes struct{ p, q []float64 }
 
-// selected is the distribution of the best of a random number of outcomes drawn from v, by the
-// generating function of that number: the best is at most the k-th with the value of the function
-// at P(outcome ≤ k).
+// selected returns the distribution of the best of a random number of outcomes drawn from v.
+// generating is the generating function of that number: its value at P(outcome ≤ k) is the
+// probability that the best is at most the k-th.
 func selected(v []float64, generating func(float64) float64) []float64 {
 	sum, last := 0.0, generating(0)
 	out := []float64{last} // no run at all
@@ -139,7 +140,7 @@ func selected(v []float64, generating func(float64) float64) []float64 {
 	return out
 }
 
-// resolved says that no outcome is so rare that its probability is mostly rounding.
+// resolved reports whether no outcome is so rare that its probability is mostly rounding error.
 func resolved(v []float64) bool {
 	for _, x := range v {
 		if x != 0 && x < 1e-8 {
@@ -149,7 +150,7 @@ func resolved(v []float64) bool {
 	return true
 }
 
-// runs is the generating function of the number of runs of e.
+// runs returns the generating function of the number of runs of e.
 func runs(e RepeatAndSelect) func(float64) float64 {
 	gamma := selectGamma(e.Shape, e.Mean)
 	return func(x float64) float64 {
@@ -163,9 +164,8 @@ func runs(e RepeatAndSelect) func(float64) float64 {
 	}
 }
 
-// responses is an ε-differentially private mechanism whose outcomes have losses ε, −ε, −ε, ε, …:
-// those that are most often the best under one data set are followed by ones that are under the
-// other.
+// responses returns an ε-differentially private mechanism whose outcomes have losses of ε and −ε
+// in turn, so that the outcomes that are most often the best alternate between the data sets.
 func responses(eps float64, weights []float64) outcomes {
 	var o outcomes
 	up, down := 1/(1+math.Exp(-eps)), 1/(1+math.Exp(eps))
@@ -183,9 +183,9 @@ func responses(eps float64, weights []float64) outcomes {
 	return o
 }
 
-// TestSelectionBruteForce computes the divergences of selections among a few outcomes exactly. They
-// are never above the claim, and above what each smaller claim would say: without the (1+η) runs
-// that did not win, or with η left out of it.
+// TestSelectionBruteForce computes the divergences of selections among a few outcomes exactly.
+// They are never above the claim, and they refute each smaller claim: the one without the term of
+// the (1+η) other runs, and the one without the factor η in it.
 func TestSelectionBruteForce(t *testing.T) {
 	d := newDraws(77)
 	checked := 0

@@ -103,8 +103,8 @@ func usesPopulation(e Event) bool {
 	return false
 }
 
-// movingTerms are part i's remove direction with part j's add direction, for every ordered pair of
-// parts.
+// movingTerms returns part i's remove direction composed with part j's add direction, for every
+// ordered pair of different parts.
 func movingTerms(v Disjoint) ([][]term, error) {
 	moving := v.Moving
 	if len(moving) == 0 {
@@ -216,14 +216,15 @@ func (a worstAtom) rdp(order float64) (float64, bool) {
 	return worst, true
 }
 
-// pairs is the pointwise maximum of the curves, where each list is a single use of a single atom.
+// pairs returns the pointwise maximum of the curves if each list is a single use of a single
+// atom, and nil otherwise.
 func (a worstAtom) pairs() *pld.Pairs {
 	out := &pld.Pairs{Loose: true}
 	var remove, add []pld.Pair
 	symmetric := true
 	for _, c := range a.choice {
 		if len(c) == 0 {
-			continue // a part in which nothing is released is never the worst
+			continue // a list that releases nothing is never the worst
 		}
 		if len(c) != 1 || c[0].n != 1 {
 			return nil

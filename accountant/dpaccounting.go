@@ -126,7 +126,7 @@ func dpCall(name string, args ...string) string {
 	return b.String()
 }
 
-// pyFloat writes every bit.
+// pyFloat writes a number so that Python reads the same float64.
 func pyFloat(v float64) string {
 	if math.IsInf(v, 1) {
 		return "float('inf')"
@@ -143,7 +143,9 @@ func pyList(v []float64) string {
 }
 
 // DPAccountingScript returns a Python program that prices everything reserved on the ledger with
-// dp_accounting. Events that the library does not have are errors, since a script without them
+// dp_accounting.
+//
+// Errors: ErrUnsupported for events that the library does not have, since a script without them
 // would understate the cost.
 func (l *Ledger) DPAccountingScript() (string, error) {
 	l.shared.state.Lock()

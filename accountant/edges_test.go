@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 )
 
-// TestSampledSumOfAll: a sum of all records, or of all but hardly any, costs what a Gaussian costs
-// whose neighbours are two clip norms apart under replace-one.
+// TestSampledSumOfAll: under replace-one, a sum of all or nearly all records costs as much as a
+// Gaussian whose neighbours are two clip norms apart.
 func TestSampledSumOfAll(t *testing.T) {
 	want := upper(t, Gaussian{1}, 1e-5, ReplaceOne)
 	for _, q := range []float64{1, 1 - 1e-13} {
@@ -26,8 +26,8 @@ func TestSampledSumOfAll(t *testing.T) {
 	}
 }
 
-// TestTabulatedCurves: a table of a Gaussian's curve costs no less than the Gaussian, whichever
-// direction costs more, and little more.
+// TestTabulatedCurves: a table of a Gaussian's curve costs at least as much as the Gaussian of
+// the more expensive direction, and little more.
 func TestTabulatedCurves(t *testing.T) {
 	var grid []float64
 	for e := -9.0; e <= 9; e += 0.02 {
@@ -59,7 +59,7 @@ func TestTabulatedCurves(t *testing.T) {
 	}
 }
 
-// TestPartsHaveNoPublicSize: events that are stated in a number of records make no sense in a part,
+// TestPartsHaveNoPublicSize: events that depend on a number of records are refused in a part,
 // whose size is private.
 func TestPartsHaveNoPublicSize(t *testing.T) {
 	for _, r := range []Relation{AddOrRemoveOne, ReplaceOne} {
@@ -70,7 +70,7 @@ func TestPartsHaveNoPublicSize(t *testing.T) {
 	}
 }
 
-// TestPublishedNumbersRoundUp: the ε that a guarantee prints is never below the one it states.
+// TestPublishedNumbersRoundUp: the printed ε is never below the computed one.
 func TestPublishedNumbersRoundUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {
@@ -82,7 +82,8 @@ func TestPublishedNumbersRoundUp(t *testing.T) {
 	}
 }
 
-// TestSavedLedgersSayTheyAreNotPrivate: a mark survives a file, and merging.
+// TestSavedLedgersSayTheyAreNotPrivate: the mark is kept when a ledger is saved and when ledgers
+// are merged.
 func TestSavedLedgersSayTheyAreNotPrivate(t *testing.T) {
 	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
 	l.MarkNotPrivate("test noise")

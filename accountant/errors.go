@@ -8,12 +8,13 @@ import (
 )
 
 var (
-	// ErrBudgetExceeded: the request does not fit besides what is already reserved. Nothing was
-	// reserved.
+	// ErrBudgetExceeded means that the request does not fit in the budget besides everything
+	// already reserved. Nothing was reserved.
 	ErrBudgetExceeded = errors.New("accountant: privacy budget exceeded")
-	// ErrUnsupported: no sound analysis of this event under this relation is known to the package.
+	// ErrUnsupported means that the package knows no sound analysis of the event under the
+	// relation.
 	ErrUnsupported = errors.New("accountant: no sound analysis")
-	// ErrReservationExhausted: all uses of a reservation have been taken.
+	// ErrReservationExhausted means that all uses of a reservation have been taken.
 	ErrReservationExhausted = errors.New("accountant: reservation exhausted")
 )
 

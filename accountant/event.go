@@ -89,8 +89,8 @@ type PoissonSampled struct {
 }
 
 // SampledWithoutReplacement runs Event on a fresh uniformly random subset of Sample of the
-// Population records (not on shuffled epochs). Only under ReplaceOne, where the population's size
-// is public.
+// Population records (not on shuffled epochs). It is supported only under ReplaceOne, where the
+// population's size is public.
 type SampledWithoutReplacement struct {
 	Population int   `json:"population"`
 	Sample     int   `json:"sample"`
@@ -280,26 +280,37 @@ func inner(path string, e Event) error {
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error for a noise multiplier that is not positive and finite.
 func (e Gaussian) Validate() error {
 	return positive("accountant.Gaussian.NoiseMultiplier", e.NoiseMultiplier)
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error for a scale that is not positive and finite.
 func (e Laplace) Validate() error { return positive("accountant.Laplace.Scale", e.Scale) }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for a sigma that is not positive and finite and a sensitivity below
+// 1.
 func (e DiscreteGaussian) Validate() error {
 	return errors.Join(positive("accountant.DiscreteGaussian.Sigma", e.Sigma),
 		positiveInt("accountant.DiscreteGaussian.Sensitivity", e.Sensitivity))
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for an A that is not positive and finite and a sensitivity below 1.
 func (e DiscreteLaplace) Validate() error {
 	return errors.Join(positive("accountant.DiscreteLaplace.A", e.A),
 		positiveInt("accountant.DiscreteLaplace.Sensitivity", e.Sensitivity))
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for noise outside (0, 1] and fewer than two categories.
 func (e RandomizedResponse) Validate() error {
 	var errs []error
 	if !(e.Noise > 0 && e.Noise <= 1) {
@@ -314,14 +325,20 @@ func (e RandomizedResponse) Validate() error {
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error for an epsilon that is not positive and finite.
 func (e ExponentialMechanism) Validate() error {
 	return positive("accountant.ExponentialMechanism.Epsilon", e.Epsilon)
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error for an epsilon that is not positive and finite.
 func (e Pure) Validate() error { return positive("accountant.Pure.Epsilon", e.Epsilon) }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for a negative or infinite epsilon and a delta outside [0, 1).
 func (e Approximate) Validate() error {
 	var errs []error
 	if !(e.Epsilon >= 0) || math.IsInf(e.Epsilon, 0) {
@@ -335,15 +352,22 @@ func (e Approximate) Validate() error {
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error for a rho that is not positive and finite.
 func (e ZCDP) Validate() error { return positive("accountant.ZCDP.Rho", e.Rho) }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for a probability out of range and a missing event; those of the
+// event.
 func (e PoissonSampled) Validate() error {
 	return errors.Join(probability("accountant.PoissonSampled.Probability", e.Probability),
 		inner("accountant.PoissonSampled.Event", e.Event))
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for sizes out of range and a missing event; those of the event.
 func (e SampledWithoutReplacement) Validate() error {
 	var errs []error
 	if err := positiveInt("accountant.SampledWithoutReplacement.Population", e.Population); err !=
@@ -358,12 +382,16 @@ func (e SampledWithoutReplacement) Validate() error {
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for parameters out of range.
 func (e SampledSum) Validate() error {
 	return errors.Join(probability("accountant.SampledSum.Probability", e.Probability),
 		positive("accountant.SampledSum.NoiseMultiplier", e.NoiseMultiplier))
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for parameters out of range.
 func (e TruncatedPoisson) Validate() error {
 	return errors.Join(probability("accountant.TruncatedPoisson.Probability", e.Probability),
 		populationSize("accountant.TruncatedPoisson.Population", e.Population),
@@ -372,6 +400,8 @@ func (e TruncatedPoisson) Validate() error {
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for multipliers that are missing or not positive and finite.
 func (e SameBatch) Validate() error {
 	if len(e.NoiseMultipliers) == 0 {
 		return param.New("accountant.SameBatch.NoiseMultipliers", e.NoiseMultipliers,
@@ -385,6 +415,8 @@ func (e SameBatch) Validate() error {
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for parameters out of range and probabilities whose sum is not 1.
 func (e GaussianMixture) Validate() error {
 	errs := []error{positive("accountant.GaussianMixture.NoiseMultiplier", e.NoiseMultiplier)}
 	if len(e.Sensitivities) == 0 || len(e.Sensitivities) != len(e.Probabilities) {
@@ -411,12 +443,16 @@ func (e GaussianMixture) Validate() error {
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for a count below 1 and a missing event; those of the event.
 func (e Repeated) Validate() error {
 	return errors.Join(inner("accountant.Repeated.Event", e.Event),
 		positiveInt("accountant.Repeated.Count", e.Count))
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error for a missing event; those of the events.
 func (e Composed) Validate() error {
 	var errs []error
 	for i, p := range e.Events {
@@ -426,6 +462,8 @@ func (e Composed) Validate() error {
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error if there are no events or one is missing; those of the events.
 func (e OneOf) Validate() error {
 	var errs []error
 	if len(e.Events) == 0 {
@@ -438,6 +476,9 @@ func (e OneOf) Validate() error {
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for missing parts and for Moving of another length; those of the
+// events.
 func (e Disjoint) Validate() error {
 	var errs []error
 	if len(e.Parts) == 0 {
@@ -457,6 +498,9 @@ func (e Disjoint) Validate() error {
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error values for parameters out of range and a missing event; those of the
+// event.
 func (e RepeatAndSelect) Validate() error {
 	errs := []error{inner("accountant.RepeatAndSelect.Event", e.Event),
 		positive("accountant.RepeatAndSelect.Mean", e.Mean)}
@@ -474,6 +518,9 @@ func (e RepeatAndSelect) Validate() error {
 }
 
 // Validate implements Event.
+//
+// Errors: *param.Error for points that are not a curve: too few, in the wrong order or out of
+// range.
 func (e Curve) Validate() error {
 	n := len(e.Epsilons)
 	if n < 2 || len(e.Deltas) != n || (len(e.AddDeltas) != 0 && len(e.AddDeltas) != n) {

@@ -13,7 +13,7 @@ type eventMemo struct{ byText map[string]decodedEvent }
 // maxMemo bounds the number of cached texts.
 const maxMemo = 1 << 14
 
-// decode is UnmarshalEvent with the event's canonical text.
+// decode is like UnmarshalEvent and also returns the event's canonical text.
 func (m *eventMemo) decode(text []byte) (decodedEvent, error) {
 	if d, ok := m.byText[string(text)]; ok {
 		return d, nil

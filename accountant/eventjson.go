@@ -27,9 +27,11 @@ func MarshalEvent(e Event) ([]byte, error) {
 	return json.Marshal(eventJSON{e})
 }
 
-// UnmarshalEvent reads what MarshalEvent wrote and validates it. Unknown kinds, unknown fields and
-// missing fields are errors: a missing sampling probability must not be read as 0, which costs
-// nothing.
+// UnmarshalEvent reads what MarshalEvent wrote and validates it. A missing field is an error
+// too, since a missing sampling probability must not be read as 0, which costs nothing.
+//
+// Errors: *param.Error for missing fields, parameters out of range and events nested too deep; an
+// error that names the kind or field if it is unknown; that of encoding/json for other text.
 func UnmarshalEvent(data []byte) (Event, error) {
 	e, err := decodeEvent(data, 0)
 	if err != nil {
@@ -52,7 +54,7 @@ func EqualEvents(a, b Event) bool {
 	return errA == nil && errB == nil && ka == kb
 }
 
-// eventKey is the canonical text of an event; equal texts are equal events.
+// eventKey returns the canonical text of an event; equal texts are equal events.
 func eventKey(e Event) (string, error) {
 	b, err := MarshalEvent(e)
 	return string(b), err

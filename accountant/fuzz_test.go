@@ -67,8 +67,8 @@ func FuzzUnmarshalEvent(f *testing.F) {
 	})
 }
 
-// FuzzEpsilon: never a NaN, never a panic, never less than what a simple argument proves to be the
-// least.
+// FuzzEpsilon: Epsilon never returns NaN, never panics, and never returns less for many uses than
+// for one.
 func FuzzEpsilon(f *testing.F) {
 	f.Add(0.01, 1.1, 1000, 1e-5, 0)
 	f.Add(1.0, 1e-300, 1, 1e-12, 1)

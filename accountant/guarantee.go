@@ -20,7 +20,7 @@ type Guarantee struct {
 	Delta    float64  `json:"delta"`
 	Relation Relation `json:"relation"`
 	Unit     string   `json:"unit"` // whose presence or content is protected
-	// largest number of rows of a unit that are read, if it may have several; 0 for one
+	// RowsPerUnit is the largest number of rows of a unit that are read; 0 if a unit is a single row.
 	RowsPerUnit int              `json:"rows_per_unit,omitempty"`
 	Lower       float64          `json:"lower"`
 	Budget      float64          `json:"budget_epsilon"`
@@ -29,9 +29,9 @@ type Guarantee struct {
 	NoiseClass  []NoiseClass     `json:"noise_class"`
 	Entries     []GuaranteeEntry `json:"entries"`
 	NotCovered  []string         `json:"not_covered"`
-	// reason, if not empty, why there is no guarantee
+	// NotPrivate, if not empty, is the reason why there is no guarantee.
 	NotPrivate string `json:"not_private,omitempty"`
-	// place of the ledger; nil for one in memory
+	// Kept says where the ledger is stored; nil for a ledger in memory.
 	Kept *Kept `json:"kept,omitempty"`
 }
 
@@ -44,9 +44,9 @@ type GuaranteeEntry struct {
 	Reserved    int             `json:"reserved"`
 	Spent       int             `json:"spent"`
 	NoiseClass  []NoiseClass    `json:"noise_class,omitempty"`
-	// reserved, at least in part, after a first release
+	// Late says that the entry was reserved, at least in part, after a first release.
 	Late bool `json:"late,omitempty"`
-	// lines of the ledger's journal that reserved it
+	// Lines are the lines of the ledger's journal that reserved it.
 	Lines *LineSpan `json:"lines,omitempty"`
 }
 
@@ -211,8 +211,9 @@ func alikeParts(entries []GuaranteeEntry) int {
 	return len(entries)
 }
 
-// oneLine is a text, maybe from a file, without what would end its line or change what stands
-// elsewhere on a screen: a purpose must not pass for a line of the guarantee.
+// oneLine quotes a text that contains characters that cannot be printed, such as line breaks and
+// control sequences. Texts may come from a file, and a purpose must not look like a line of the
+// guarantee.
 func oneLine(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return text
@@ -286,7 +287,7 @@ func (g *Guarantee) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return err
 	}
-	// that are not there must not read as 0
+	// Missing fields must not be read as 0.
 	for _, k := range []string{"epsilon", "delta", "relation"} {
 		if x, ok := fields[k]; !ok || string(x) == "null" {
 			return param.New("accountant.Guarantee."+k, nil, "a value")

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// With very little noise the loss of the opposite pair needs more than floating point can hold: the
-// price must not fall because of it.
+// With very little noise the loss of the opposite pair exceeds the range of floating point. The
+// price must not be smaller because of that.
 func TestSampledSumWithLittleNoise(t *testing.T) {
 	for _, sigma := range []float64{1e-6, 1e-3, 0.01, 0.02, 0.03, 0.04, 0.06} {
 		for _, q := range []float64{1e-9, 1e-4, 0.3, 0.999, 1 - 1e-11} {
@@ -27,8 +27,8 @@ func TestSampledSumWithLittleNoise(t *testing.T) {
 	}
 }
 
-// The best of a Poisson number of Gaussian runs, one run or none at all: the density of the largest
-// score is μ·φ(x)·e^{−μ(1−Φ(x))}.
+// For the best of a Poisson number of Gaussian runs, which may be zero, the density of the
+// largest score is μ·φ(x)·e^{−μ(1−Φ(x))}.
 func TestPoissonSelectionOfFewRuns(t *testing.T) {
 	for _, mean := range []float64{1e-4, 0.01, 0.1, 1, 5} {
 		e := RepeatAndSelect{Event: Gaussian{1}, Mean: mean, Poisson: true}
@@ -53,7 +53,7 @@ func TestPoissonSelectionOfFewRuns(t *testing.T) {
 	}
 }
 
-// Losses that do not vary leave the grid nothing to follow.
+// Losses that hardly vary give no width by which to choose the grid.
 func TestLossesThatHardlyVary(t *testing.T) {
 	for _, eps := range []float64{0, 1e-300, 1e-20, 1e-13, 1e-9} {
 		e := Repeated{Approximate{eps, 1e-6}, 9}
@@ -66,7 +66,8 @@ func TestLossesThatHardlyVary(t *testing.T) {
 	}
 }
 
-// Small effects: δ is a difference of nearly equal numbers. The truth is from 50-digit arithmetic.
+// For small effects δ is a difference of nearly equal numbers. The expected values are from
+// 50-digit arithmetic.
 func TestGaussianOfSmallAndHugeEffect(t *testing.T) {
 	for _, x := range []struct{ sigma, delta, want float64 }{
 		{1e6, 1e-12, 4.4248927590894822538e-6}, {1e8, 1e-12, 3.3630153302891917229e-8},
@@ -85,14 +86,14 @@ func TestGaussianOfSmallAndHugeEffect(t *testing.T) {
 	}
 }
 
-// All other records are at −1; a batch of at most B of n is cut from a Poisson sample.
+// All other records are at −1; a batch of at most B of n records is cut from a Poisson sample.
 func TestTruncatedPoissonAgainstBruteForce(t *testing.T) {
 	const sd = 1.3
 	for _, c := range []struct {
 		n, most int
 		q       float64
 	}{{4, 1, 0.5}, {5, 2, 0.7}, {9, 3, 0.3}, {12, 11, 0.9}, {3, 3, 0.4}} {
-		curve := func(me, you, eps float64) float64 { // NaN: not there
+		curve := func(me, you, eps float64) float64 { // NaN stands for an absent record
 			sum := 0.0
 			for x := -14.0; x < 14; x += 0.005 {
 				p := truncatedDensity(c.n, c.most, c.q, me, sd, x)
@@ -186,7 +187,8 @@ func TestLedgerCountsDoNotOverflow(t *testing.T) {
 	}
 }
 
-// How often an event is used may be decided by looking at what it released: the bill says so.
+// The number of uses of an event may be decided by looking at its releases. The guarantee says
+// so.
 func TestSpendingOneByOneIsMarked(t *testing.T) {
 	l := NewLedger(Budget{Epsilon: 9, Delta: 1e-5})
 	for range 3 {
@@ -262,8 +264,7 @@ func TestReadersWantEveryField(t *testing.T) {
 	}
 }
 
-// A rare sample of a release that gives much away: T uses at least add up, but for the chance of
-// two at once.
+// For a rare sample of a release with a large loss, δ of five uses is at least δ of one.
 func TestRareSampleOfLaplace(t *testing.T) {
 	for _, c := range []struct{ q, scale, eps float64 }{{1.3e-7, 0.028, 5.5}, {1e-9, 0.1, 3},
 		{1e-5, 0.05, 9}, {1e-3, 1, 1e-4}} {
@@ -282,8 +283,8 @@ func TestRareSampleOfLaplace(t *testing.T) {
 	}
 }
 
-// rdpSampledLaplace is the larger direction, minus one inside the logarithm, by quadrature between
-// 0 and 1 and in closed form outside.
+// rdpSampledLaplace returns the divergence of the larger direction, from the moment minus one, by
+// quadrature between 0 and 1 and in closed form outside.
 func rdpSampledLaplace(q, b, order float64) float64 {
 	gap := func(r float64) float64 {
 		u := r - 1

@@ -67,14 +67,15 @@ type Trimmer interface {
 }
 
 var (
-	// ErrConflict: another ledger has appended to the journal in the meantime.
+	// ErrConflict means that another ledger has appended to the journal in the meantime.
 	ErrConflict = errors.New("accountant: another line was appended to the journal")
-	// ErrRolledBack: a journal no longer holds a line that it held before, for example after
-	// restoring a backup. Later draws are missing from it, so nothing can be reserved.
+	// ErrRolledBack means that a journal no longer holds a line that it held before, for example
+	// after restoring a backup. Later draws are missing from it, so nothing can be reserved.
 	ErrRolledBack = errors.New("accountant: the journal does not hold a line that it held before")
-	// ErrDamaged: the content of a journal was changed from outside. Nothing can be reserved.
+	// ErrDamaged means that the content of a journal was changed from outside. Nothing can be
+	// reserved.
 	ErrDamaged = errors.New("accountant: the journal is damaged")
-	// ErrReadOnly: the ledger was opened for reading.
+	// ErrReadOnly means that the ledger was opened for reading.
 	ErrReadOnly = errors.New("accountant: the ledger was opened for reading only")
 )
 
@@ -95,9 +96,8 @@ type JournalLine struct {
 }
 
 // ChainHash returns the hash of a line with this text after a line with the given hash, which is
-// "" for the first line: SHA-256, in hexadecimal, of the previous hash, a line feed and the
-// text. It has no key: it detects damage and lost lines, not a forger who writes a whole new
-// chain.
+// "" for the first line: SHA-256, in hexadecimal, of the previous hash, a line feed and the text.
+// It has no key: it detects damage and lost lines, but not someone who writes a whole new chain.
 func ChainHash(previous string, text []byte) string {
 	h := sha256.New()
 	_, _ = h.Write([]byte(previous)) // never fails

@@ -62,7 +62,8 @@ func (j *journaled) spendAhead(r *Reservation, flushed bool) (bool, error) {
 	return true, nil
 }
 
-// ahead returns the counter of uses that were counted as taken and not yet handed out.
+// ahead returns a pointer to the number of uses that were counted as taken but not yet handed
+// out.
 func (r *Reservation) ahead() *int {
 	if r.owned() {
 		return &r.line.ahead

@@ -48,7 +48,7 @@ func (j *listed) ReadLatest(context.Context) iter.Seq2[JournalLine, error] {
 func (j *listed) Place() string { return "a test" }
 func (j *listed) Close() error  { return nil }
 
-// long makes a journal of so many lines without asking what they cost.
+// long returns a journal of many lines, which it writes without computing prices.
 func long(t testing.TB, lines int, transactions bool) *listed {
 	j := &listed{}
 	l, err := CreateLedger(context.Background(), j,
@@ -90,7 +90,8 @@ func long(t testing.TB, lines int, transactions bool) *listed {
 	return j
 }
 
-// TestLongJournal reports what many lines cost: opening, a price, and memory.
+// TestLongJournal measures a journal of many lines: the time to open it and to price it, and its
+// memory.
 func TestLongJournal(t *testing.T) {
 	for _, c := range []struct {
 		name         string

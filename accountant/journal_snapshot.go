@@ -213,7 +213,7 @@ func (l *Ledger) graft(fresh *Ledger, saved savedLedger, depth int) error {
 	return l.restoreTransactions(saved.Transactions[len(l.transactions):])
 }
 
-// follow counts the uses of a transaction that were taken since.
+// follow counts the uses of a transaction that were taken since its last state.
 func (t *placedTransaction) follow(fresh *placedTransaction) error {
 	if t.id != fresh.id || len(t.lines) != len(fresh.lines) {
 		return fmt.Errorf("a snapshot without the transaction %q", t.id)

@@ -26,13 +26,13 @@ func created(t *testing.T, j Journal) *Ledger {
 	return l
 }
 
-// rechained are the lines with other texts and hashes that fit.
+// rechained returns the lines with changed texts and the hashes of these.
 func rechained(lines []JournalLine, change func(i int, text []byte) []byte) *listed {
 	out := &listed{}
 	at := Position{}
 	for i, line := range lines {
 		line.Text = change(i, slices.Clone(line.Text))
-		if line.Snapshot { // which names the hash before it
+		if line.Snapshot { // a snapshot contains the hash of the line before it
 			_, rest, _ := bytes.Cut(line.Text, []byte(`"previous":"`))
 			old, _, _ := bytes.Cut(rest, []byte(`"`))
 			line.Text = bytes.Replace(line.Text, old, []byte(at.Hash), 1)
@@ -44,8 +44,7 @@ func rechained(lines []JournalLine, change func(i int, text []byte) []byte) *lis
 	return out
 }
 
-// refuses checks that a journal cannot be opened, and what a ledger on it says that was opened when
-// it was whole.
+// refuses checks that opening a journal fails with the given error.
 func refuses(t *testing.T, j Journal, want error) {
 	t.Helper()
 	if _, err := OpenLedger(t.Context(), j); !errors.Is(err, want) {
@@ -81,7 +80,7 @@ func TestJournalChangedLine(t *testing.T) {
 	}
 }
 
-// TestJournalHostileLines: texts that make no sense are refused though their hashes fit.
+// TestJournalHostileLines: invalid texts are refused even if their hashes match.
 func TestJournalHostileLines(t *testing.T) {
 	j := &listed{}
 	l := created(t, j)
@@ -134,8 +133,8 @@ func TestJournalHostileLines(t *testing.T) {
 	refuses(t, twice, ErrDamaged)
 }
 
-// TestJournalSmallerSnapshot: a snapshot that says less than the lines before it is refused by who
-// has seen the lines, and by who has seen some of them.
+// TestJournalSmallerSnapshot: a snapshot that counts less than the lines before it is refused by
+// a ledger that has read all of these lines, and by one that has read some of them.
 func TestJournalSmallerSnapshot(t *testing.T) {
 	j := &listed{}
 	l := created(t, j)
@@ -166,13 +165,13 @@ func TestJournalSmallerSnapshot(t *testing.T) {
 	refuses(t, struct{ Journal }{forged}, ErrDamaged)
 	j.lines = forged.lines
 	if err := late.Spend("other", journalEvent); !errors.Is(err, ErrDamaged) {
-		t.Errorf("who has seen all lines: %v", err)
+		t.Errorf("a ledger that has read all lines: %v", err)
 	}
 	j.lines = forged.lines[last:] // trimmed
 	trimmed := &shortened{listed: &listed{j.lines}}
 	early.shared.journal.lines = trimmed
 	if err := early.Spend("other", journalEvent); !errors.Is(err, ErrDamaged) {
-		t.Errorf("who has seen some lines: %v", err)
+		t.Errorf("a ledger that has read some lines: %v", err)
 	}
 }
 
@@ -183,8 +182,8 @@ func (j *shortened) Read(context.Context, Position) iter.Seq2[JournalLine, error
 	return j.from(0)
 }
 
-// TestJournalCheckpointAhead: uses that were counted ahead and that a checkpoint counts as gone are
-// not handed out.
+// TestJournalCheckpointAhead: uses that were counted ahead and that a checkpoint counts as taken
+// are not handed out.
 func TestJournalCheckpointAhead(t *testing.T) {
 	j := &listed{}
 	l := created(t, j)
@@ -209,7 +208,7 @@ func TestJournalCheckpointAhead(t *testing.T) {
 		drawn++
 	}
 	if drawn != 200-run.Lines[0].Taken {
-		t.Errorf("%d uses are handed out beside the %d that are gone", drawn, run.Lines[0].Taken)
+		t.Errorf("%d uses are handed out besides the %d that were taken", drawn, run.Lines[0].Taken)
 	}
 }
 
@@ -235,7 +234,7 @@ func (j *faulty) Append(ctx context.Context, after Position, lines []JournalLine
 
 var errNetwork = errors.New("the network is gone")
 
-// TestJournalUnread: what cannot be read has no price, and nothing is set aside.
+// TestJournalUnread: while the journal cannot be read, ε is infinite and nothing is reserved.
 func TestJournalUnread(t *testing.T) {
 	j := &faulty{listed: &listed{}}
 	l := created(t, j)
@@ -264,8 +263,8 @@ func TestJournalUnread(t *testing.T) {
 	}
 }
 
-// TestJournalUncertainAppend: a line whose append failed counts if it is there, and is handed out
-// to the next caller that asks for its transaction.
+// TestJournalUncertainAppend: a line whose append failed counts if it is in the journal, and its
+// uses are handed out to the next caller that requests its transaction.
 func TestJournalUncertainAppend(t *testing.T) {
 	run := Transaction{ID: "run", Lines: []Line{{Purpose: "run", Event: journalEvent, Count: 2}}}
 	for _, there := range []bool{false, true} {
@@ -305,8 +304,8 @@ func TestJournalUncertainAppend(t *testing.T) {
 	}
 }
 
-// TestJournalEnds: when its context ends, or after Close, nothing more is taken, and what was
-// counted ahead neither.
+// TestJournalEnds: after its context ends, or after Close, nothing more can be taken, not even
+// uses that were counted ahead.
 func TestJournalEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	j := &listed{}
@@ -339,8 +338,9 @@ func TestJournalEnds(t *testing.T) {
 	}
 }
 
-// TestJournalNotesWait: notes and marks whose lines could not be written are no part of what the
-// lines say, come before any further use, and hold at once where they say that nothing is private.
+// TestJournalNotesWait: notes and marks whose lines could not be written do not change the state
+// that the lines describe, and are written before any further use. A mark that a run is not
+// private holds at once.
 func TestJournalNotesWait(t *testing.T) {
 	shared := &listed{}
 	j := &faulty{listed: shared}
@@ -370,7 +370,7 @@ func TestJournalNotesWait(t *testing.T) {
 	r.Note(ExactNoise)
 	l.MarkNotPrivate("bad \xff")
 	if l.NotPrivate() == "" || l.Guarantee().NotPrivate == "" {
-		t.Error("it is private until the line is there")
+		t.Error("the ledger counts as private until the line is written")
 	}
 	if err := r.Spend(); !errors.Is(err, errNetwork) {
 		t.Errorf("a use before the note: %v", err)
@@ -380,7 +380,7 @@ func TestJournalNotesWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := l.Epsilon(); math.IsInf(e.Upper, 1) {
-		t.Fatal("what waits makes a snapshot differ")
+		t.Fatal("a pending note makes a snapshot differ")
 	}
 	j.write = nil
 	if err := r.Spend(); err != nil {
@@ -400,8 +400,8 @@ func TestJournalNotesWait(t *testing.T) {
 	}
 }
 
-// TestJournalQuestionsWhileAsking: while a policy is asked, questions are answered, with what other
-// processes have set aside since; and what was decided without that is decided again.
+// TestJournalQuestionsWhileAsking: while a policy runs, queries are answered and include what
+// other processes have reserved since. A decision made without these reservations is made again.
 func TestJournalQuestionsWhileAsking(t *testing.T) {
 	j := &listed{}
 	other := created(t, j)
@@ -427,7 +427,8 @@ func TestJournalQuestionsWhileAsking(t *testing.T) {
 	}
 }
 
-// TestJournalDecidesOnWhatItWrites: what was decided before others' lines came in is decided again.
+// TestJournalDecidesOnWhatItWrites: a decision made before the lines of others were read is made
+// again.
 func TestJournalDecidesOnWhatItWrites(t *testing.T) {
 	j := &listed{}
 	other := created(t, j)
@@ -456,7 +457,8 @@ func TestJournalDecidesOnWhatItWrites(t *testing.T) {
 	}
 }
 
-// TestJournalStuck: a journal that says there is another line, and does not show it, is an error.
+// TestJournalStuck: a journal that always reports a conflicting line but never returns one leads
+// to an error.
 func TestJournalStuck(t *testing.T) {
 	j := &faulty{listed: &listed{}}
 	l := created(t, j)

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Kept states where a ledger is kept, and the last of its lines that has been seen.
+// Kept states where a ledger is stored, and the last of its lines that has been seen.
 type Kept struct {
 	Store    string   `json:"store"`    // what the journal calls its place, without a path
 	Ledger   string   `json:"ledger"`   // its name
@@ -29,7 +29,7 @@ type LineSpan struct {
 	Number int    `json:"number"` // of lines, First and Last included
 }
 
-// String returns the lines in words.
+// String describes the lines.
 func (s *LineSpan) String() string {
 	if s.Number == 1 {
 		return fmt.Sprintf("line %d", s.First)
@@ -76,7 +76,7 @@ func (l *Ledger) Kept() *Kept {
 	return l.shared.journal.kept()
 }
 
-// ErrOtherLedger: the ledger is not the named one.
+// ErrOtherLedger means that the ledger is not the expected one.
 var ErrOtherLedger = errors.New("accountant: another ledger")
 
 // Holds checks that the ledger is the one that was stored, even if it has moved since, and still
@@ -86,7 +86,7 @@ var ErrOtherLedger = errors.New("accountant: another ledger")
 func (l *Ledger) Holds(k Kept) error {
 	s := l.shared
 	if s.journal == nil {
-		return fmt.Errorf("%w: it is not kept in a store, want %s", ErrOtherLedger, &k)
+		return fmt.Errorf("%w: it is in memory, want %s", ErrOtherLedger, &k)
 	}
 	j := s.journal
 	j.reading.Lock()

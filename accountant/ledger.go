@@ -60,7 +60,7 @@ type entry struct {
 	purpose string
 	// the ledger's own copy, never returned, so that callers cannot change the priced event
 	event  Event
-	key    string // of the event
+	key    string // canonical text of the event
 	number int    // among the ledger's entries
 	spent  int
 	// reserved never shrinks.
@@ -68,15 +68,15 @@ type entry struct {
 	late     bool
 	notes    []NoiseClass
 
-	owned, ownedSpent int // of reserved and spent, those of transactions with an ID
+	owned, ownedSpent int // how many of reserved and spent belong to transactions with an ID
 
-	ahead int       // of spent, and of no transaction with an ID: those not handed out yet
+	ahead int       // how many of spent, outside transactions with an ID, are not handed out yet
 	lines *LineSpan // of the journal; nil without one
 }
 
 // copied returns a copy of the event that callers may modify.
 func (en *entry) copied() Event {
-	e, _ := UnmarshalEvent([]byte(en.key)) // which a reader or setAside has read before
+	e, _ := UnmarshalEvent([]byte(en.key)) // never fails: the same text was decoded before
 	return e
 }
 
@@ -91,11 +91,11 @@ type cachedBound struct {
 type NoiseClass string
 
 const (
-	// ExactNoise: fixed-point sums and exactly sampled noise; the released bits have the accounted
-	// distribution.
+	// ExactNoise means fixed-point sums and exactly sampled noise: the released bits have the
+	// accounted distribution.
 	ExactNoise NoiseClass = "exact"
-	// RealNoise: sums in floating point, or of numbers whose last bits may depend on other records,
-	// with grid-aligned noise.
+	// RealNoise means sums in floating point, or sums of numbers whose last bits may depend on
+	// other records, with grid-aligned noise.
 	RealNoise NoiseClass = "real"
 )
 
@@ -140,7 +140,7 @@ func WithPolicy(p Policy) LedgerOption { return func(l *Ledger) { l.policy = p }
 func WithUnit(unit string) LedgerOption {
 	return func(l *Ledger) {
 		if l.unit = unit; unit == defaultUnit {
-			l.unit = "" // one way to say it
+			l.unit = "" // the default has one representation
 		}
 	}
 }
@@ -332,7 +332,7 @@ func (l *Ledger) Resume(purpose string, e Event) (*Reservation, error) {
 	if en == nil {
 		return nil, ErrReservationExhausted
 	}
-	left := en.left() + en.ahead // those of transactions are asked for by their ID
+	left := en.left() + en.ahead // without uses of transactions, which are requested by ID
 	if left <= 0 {
 		return nil, ErrReservationExhausted
 	}
@@ -405,7 +405,7 @@ func (r *Reservation) Note(class NoiseClass) {
 		r.entry.note(class)
 	}
 	s.state.Unlock()
-	if isNew && s.journal != nil { // it is noted when the line is there
+	if isNew && s.journal != nil { // the note takes effect with its line
 		s.note(&change{At: r.ledger.path(), Note: &changeNote{r.entry.number, class}})
 	}
 }
@@ -429,7 +429,7 @@ type Entry struct {
 // Entries returns the reservations, in order of first reservation. Entries of child ledgers are not
 // included; see Children.
 func (l *Ledger) Entries() []Entry {
-	_ = l.shared.refresh() // as much as can be known
+	_ = l.shared.refresh() // on failure, answer from what is known
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	out := make([]Entry, len(l.entries))

@@ -6,7 +6,7 @@ import "fmt"
 // decide again because other processes reserved first.
 type asking struct {
 	ledger *Ledger
-	names  []string // of those who approve
+	names  []string // names of the people who approved
 	asked  int      // policy requests that were allowed
 }
 
@@ -15,7 +15,7 @@ func (a *asking) ask(u uses, purpose string, requests ...Request) error {
 	l := a.ledger
 	for l.policy != nil && a.asked < len(requests) {
 		r := requests[a.asked]
-		r.Event = frozen(r.Event) // which the policy may change
+		r.Event = frozen(r.Event) // the policy may change its copy
 		if err := l.policy(r); err != nil {
 			return err
 		}
@@ -46,8 +46,8 @@ func (root *Ledger) overBudget(at *Ledger, purpose string, e Event, count int) e
 	return out
 }
 
-// room returns a lower bound, below count, of how many uses of e fit. It computes few prices, since
-// it serves error messages.
+// room returns a lower bound, below count, of the number of uses of e that fit. It computes only
+// a few prices, since it serves error messages.
 func (root *Ledger) room(at *Ledger, e Event, count int) int {
 	const prices = 24
 	low, high := 0, count // low fits, high does not

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// changed is a saved ledger after a change to its JSON.
+// changed saves a ledger, applies a change to its JSON and returns the result.
 func changed(t *testing.T, l *Ledger, change func(doc map[string]any)) []byte {
 	t.Helper()
 	var doc map[string]any
@@ -33,7 +33,8 @@ func object(v any, path ...any) map[string]any {
 	return v.(map[string]any)
 }
 
-// TestLedgerFilesHaveNoUnknownFields: at no depth of a saved ledger.
+// TestLedgerFilesHaveNoUnknownFields: unknown fields are refused at every depth of a saved
+// ledger.
 func TestLedgerFilesHaveNoUnknownFields(t *testing.T) {
 	l := kept(t)
 	if _, err := UnmarshalLedger(changed(t, l, func(map[string]any) {})); err != nil {
@@ -59,7 +60,7 @@ func TestLedgerFilesHaveNoUnknownFields(t *testing.T) {
 	}
 }
 
-// TestLedgerFilesGivePartsNoBudget: a part is priced by the ledger's budget, and its file says so.
+// TestLedgerFilesGivePartsNoBudget: a part must state the budget of its ledger.
 func TestLedgerFilesGivePartsNoBudget(t *testing.T) {
 	for name, change := range map[string]func(part map[string]any){
 		"ε":        func(p map[string]any) { object(p, "budget")["epsilon"] = 4 },
@@ -75,7 +76,8 @@ func TestLedgerFilesGivePartsNoBudget(t *testing.T) {
 	}
 }
 
-// TestLedgerFilesSayThatSpendingBegan: what is reserved after a resumed ledger's first use is late.
+// TestLedgerFilesSayThatSpendingBegan: after a ledger with a taken use is read back, new
+// reservations are late.
 func TestLedgerFilesSayThatSpendingBegan(t *testing.T) {
 	for _, spends := range []int{0, 1} {
 		l := NewLedger(Budget{Epsilon: 3, Delta: 1e-5})
@@ -94,8 +96,8 @@ func TestLedgerFilesSayThatSpendingBegan(t *testing.T) {
 	}
 }
 
-// TestLedgerFilesHoldTransactionsUses: a file's transactions own what the entries hold for them,
-// in counts that do not wrap, and others have not taken it.
+// TestLedgerFilesHoldTransactionsUses: the entries of a file must hold all uses of its
+// transactions, counts must not overflow, and others must not have taken these uses.
 func TestLedgerFilesHoldTransactionsUses(t *testing.T) {
 	for name, change := range map[string]func(doc map[string]any){
 		"wraps": func(doc map[string]any) {

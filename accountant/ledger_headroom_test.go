@@ -15,7 +15,7 @@ func (m *moody) ask(Request) error {
 	return m.answer()
 }
 
-// fillUp sets the largest Gaussian aside, in steps of half a percent, that still fits.
+// fillUp reserves the most expensive Gaussian that still fits, in steps of half a percent.
 func fillUp(t *testing.T, l *Ledger, reserve func(e Event) error) {
 	t.Helper()
 	for z := 3.0; z < 1000; z *= 1.005 {
@@ -30,7 +30,7 @@ func fillUp(t *testing.T, l *Ledger, reserve func(e Event) error) {
 	t.Fatalf("nothing fits any more: ε = %v", l.Epsilon())
 }
 
-// reserveUntilRefused reserves one e after the other.
+// reserveUntilRefused reserves single uses of e until one is refused.
 func reserveUntilRefused(t *testing.T, l *Ledger, e Event) {
 	t.Helper()
 	for range 10000 {
@@ -54,8 +54,8 @@ func reserveOneByOne(t *testing.T, l *Ledger, e Event, n int) {
 	}
 }
 
-// TestLedgerHeadroomAfterRefusals: what is remembered of a check holds for the state that was
-// checked, also where the policy refused or panicked and something else was set aside next.
+// TestLedgerHeadroomAfterRefusals: the cached result of a check is used only for the state that
+// was checked, even if the policy refused or panicked and something else was reserved next.
 func TestLedgerHeadroomAfterRefusals(t *testing.T) {
 	veto := errors.New("veto")
 	answers := map[string]func() error{
@@ -135,7 +135,8 @@ func TestLedgerHeadroomForgetsOtherStates(t *testing.T) {
 	}
 }
 
-// TestLedgerHeadroomIsOneParts: room in one part is no room in another that is full.
+// TestLedgerHeadroomIsOneParts: the cached room of one part is not used for another part, which
+// is full.
 func TestLedgerHeadroomIsOneParts(t *testing.T) {
 	small := Gaussian{100}
 	root := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
@@ -157,7 +158,7 @@ func TestLedgerHeadroomIsOneParts(t *testing.T) {
 	}
 }
 
-// TestLedgerHeadroomStaysBounded: counts near the largest do not wrap where room is looked for.
+// TestLedgerHeadroomStaysBounded: counts near the largest do not overflow when room is computed.
 func TestLedgerHeadroomStaysBounded(t *testing.T) {
 	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
 	e := Gaussian{1e15}

@@ -15,14 +15,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ErrEmpty: the journal holds no ledger yet.
+// ErrEmpty means that the journal holds no ledger yet.
 var ErrEmpty = errors.New("accountant: the journal holds no ledger")
 
 // journaled is the state of a family of ledgers that is kept in a journal. Fields that lines
 // change are written under both the lines' lock and the state lock, and read under either.
 type journaled struct {
-	// reading is held from the last line that was read to the one that is applied: what is in memory
-	// is what the lines up to head say, at any moment.
+	// reading is held while lines are read and applied, so that the state in memory is always that
+	// of the lines up to head.
 	reading sync.Mutex
 
 	lines  Journal
@@ -34,7 +34,7 @@ type journaled struct {
 
 	id       string
 	terms    Terms
-	first    Position // of the first line: it names the journal
+	first    Position // of the first line, which identifies the journal
 	head     Position // of the last line that was applied
 	latest   time.Time
 	releases []Release
@@ -61,7 +61,7 @@ func ReadOnly() LedgerOption {
 func journalOption(name string, set func(*journaled)) LedgerOption {
 	return func(l *Ledger) {
 		if l.shared.journal == nil {
-			l.fault = param.New(name, "an option", "none: the ledger is not kept in a journal")
+			l.fault = param.New(name, "an option", "no such option for a ledger in memory")
 			return
 		}
 		set(l.shared.journal)
@@ -189,7 +189,7 @@ func (j *journaled) commit(root *Ledger, c operation) error {
 	if err := j.writable(root); err != nil {
 		return err
 	}
-	if root.policy != nil || root.approve != nil { // they may be slow, so they run without the lock
+	if root.policy != nil || root.approve != nil { // these may be slow, so call them without the lock
 		if _, err := j.current(root); err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func (j *journaled) lock() (unlock func(), err error) {
 func (j *journaled) append(root *Ledger, c operation, head Position) error {
 	j.reading.Lock()
 	defer j.reading.Unlock()
-	if j.head != head { // a question was answered in the meantime
+	if j.head != head { // a query has read further lines in the meantime
 		return ErrConflict
 	}
 	state := &root.shared.state
@@ -288,7 +288,7 @@ func (j *journaled) made(root *Ledger, c operation, pending []*change, lines []J
 	changes []*change) {
 	for _, p := range pending {
 		if err := root.apply(p); err != nil {
-			j.broken, root.fault = err, err // never: the ledger wrote it
+			j.broken, root.fault = err, err // cannot happen: the ledger wrote it
 		}
 	}
 	j.pending, j.waiting = j.pending[len(pending):], len(pending)
@@ -328,7 +328,7 @@ const maxLine = 64 << 20
 // or one of another machine, does not shorten a window.
 func (j *journaled) time() time.Time {
 	now := j.now().UTC().Round(0)
-	if now.Before(j.latest) || now.Year() > 9999 { // which no line can hold
+	if now.Before(j.latest) || now.Year() > 9999 { // a line cannot hold such a year
 		return j.latest
 	}
 	return now
@@ -357,7 +357,7 @@ func (j *journaled) current(root *Ledger) (Position, error) {
 	return j.head, err
 }
 
-// catchUp is current for callers that hold the lines' lock.
+// catchUp is like current, for callers that hold the lines' lock.
 func (j *journaled) catchUp(root *Ledger) error {
 	if j.broken != nil {
 		return j.broken
@@ -442,7 +442,7 @@ func (j *journaled) open(root *Ledger, o *opening) error {
 	return nil
 }
 
-// refresh follows other processes before a question is answered.
+// refresh applies the lines of other processes before a query is answered.
 func (s *ledgerShared) refresh() error {
 	j := s.journal
 	if j == nil {
@@ -456,8 +456,8 @@ func (s *ledgerShared) refresh() error {
 	return j.catchUp(s.root)
 }
 
-// note writes a line for a note or a mark. If that fails, it waits for the next line,
-// without which nothing more can be taken.
+// note writes a line for a note or a mark. If that fails, the change stays pending and is written
+// with the next line, without which nothing more can be taken.
 func (s *ledgerShared) note(c *change) {
 	s.state.Lock()
 	s.journal.pending = append(s.journal.pending, c)

@@ -38,7 +38,8 @@ type savedParts struct {
 	Ledgers []savedLedger `json:"ledgers"`
 }
 
-// snapshot is the saved form of a ledger and its children.
+// snapshot returns the saved form of a ledger and its children, after reading the lines of other
+// processes.
 func (l *Ledger) snapshot() (savedLedger, error) {
 	if err := l.shared.refresh(); err != nil {
 		return savedLedger{}, err
@@ -116,7 +117,7 @@ func UnmarshalLedger(data []byte, opts ...LedgerOption) (*Ledger, error) {
 	}
 	if l.filter != s.FilterOrder {
 		return nil, param.New("accountant.WithFilter.order", l.filter,
-			"the order the ledger was kept with")
+			fmt.Sprintf("%v, the order of the saved ledger", s.FilterOrder))
 	}
 	l.notPrivate = s.NotPrivate
 	l.unit = s.Unit

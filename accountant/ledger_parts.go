@@ -1,7 +1,6 @@
 package accountant
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -74,7 +73,7 @@ type PartGroup struct {
 
 // Children lists the child ledgers, in order of opening.
 func (l *Ledger) Children() []PartGroup {
-	_ = l.shared.refresh() // as much as can be known
+	_ = l.shared.refresh() // on failure, answer from what is known
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	var out []PartGroup
@@ -90,8 +89,9 @@ func (l *Ledger) Children() []PartGroup {
 // Untaken uses of transactions count as taken in the new ledger: their runs continue on the old
 // ledgers, and Resume does not hand them out.
 //
-// Errors: *param.Error when relations or units differ: a promise for users implies less for one of
-// their rows, see Guarantee.OneRow. A sum over the budget is not an error; Epsilon reports it.
+// Errors: *param.Error if relations or units differ (a guarantee for users implies less for one
+// of their rows, see Guarantee.OneRow), or if a ledger has a Rényi filter. A sum over the budget
+// is not an error; Epsilon reports it.
 func Merge(b Budget, ledgers ...*Ledger) (*Ledger, error) {
 	out := NewLedger(b)
 	if out.fault != nil {
@@ -143,8 +143,9 @@ func (l *Ledger) absorb(from *Ledger, path string) error {
 		return param.New(path, saved.Budget.Relation, "a ledger under "+l.budget.Relation.String())
 	}
 	saved.settle()
-	if saved.FilterOrder != l.filter {
-		return errors.Join(param.New(path, saved.FilterOrder, "the same Rényi filter, or none"))
+	if saved.FilterOrder != l.filter { // l.filter is 0: the ledger was made here
+		return param.New(path, fmt.Sprintf("a Rényi filter of order %v", saved.FilterOrder),
+			"a ledger without a filter: merged ledgers have none")
 	}
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

@@ -5,7 +5,7 @@ import "math"
 // Event returns everything set aside in this ledger and its children, as one event that any query
 // of the package accepts.
 func (l *Ledger) Event() Event {
-	_ = l.shared.refresh() // as much as can be known
+	_ = l.shared.refresh() // on failure, answer from what is known
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	return frozen(l.event(nil, nil, 0))
@@ -24,8 +24,8 @@ func frozen(e Event) Event {
 	return c
 }
 
-// event is everything set aside in this ledger and its children, with extra more uses of e in the
-// ledger at.
+// event returns everything set aside in this ledger and its children, together with extra more
+// uses of e in the ledger at.
 func (l *Ledger) event(at *Ledger, e Event, extra int) Event {
 	var more Event
 	if extra > 0 {
@@ -82,7 +82,7 @@ func filterBound(alts [][]term, delta, order float64, r Relation) (priced, error
 	return priced{Bound: Bound{0, worst, worst}, engine: engineFilter}, nil
 }
 
-// price is the cached upper end of everything set aside. The caller holds the state lock.
+// price returns the cached upper end of everything set aside. The caller holds the state lock.
 func (l *Ledger) price() (priced, error) {
 	return l.cached(&l.published, false)
 }
@@ -109,7 +109,7 @@ func (l *Ledger) priceFull() (priced, error) {
 // if later events depend on earlier releases: the sum itself may depend on them too.
 func (l *Ledger) filtered(sum priced) priced {
 	switch {
-	case sum.Upper > l.budget.Epsilon: // read from the file of a ledger without a filter
+	case sum.Upper > l.budget.Epsilon: // the entries are those of a file without a filter
 		sum.Bound = Bound{0, math.Inf(1), math.Inf(1)}
 	case sum.Upper > 0 || l.uses():
 		sum.Bound = Bound{0, l.budget.Epsilon, l.budget.Epsilon}
@@ -200,7 +200,7 @@ func (h *headroom) extend(l *Ledger, e Event, count int) error {
 	}
 	h.fits = count
 	if l.used(h.key)/8 < count {
-		return nil // a first, or a large, reservation: do not speculate
+		return nil // a first or a large reservation: do not look for more room
 	}
 	// Repeated small reservations: find room in one go, half of what has been used or half of what is
 	// left.
@@ -218,7 +218,8 @@ func (h *headroom) extend(l *Ledger, e Event, count int) error {
 	return nil
 }
 
-// used is how many uses of an event the ledger holds for all purposes, or maxCount if that is less.
+// used returns how many uses of an event the ledger holds for all purposes, or maxCount if that
+// is less.
 func (l *Ledger) used(key string) int {
 	n := 0
 	for _, en := range l.entries {

@@ -28,7 +28,7 @@ func (l *Ledger) EpsilonSoFar() float64 {
 		return math.Inf(1)
 	}
 	if len(l.groups) > 0 {
-		r, _ := l.price() // children are priced as set aside
+		r, _ := l.price() // for children, everything set aside counts
 		return r.Upper
 	}
 	return l.soFar.epsilon(l)
@@ -51,7 +51,8 @@ func (c *soFarCache) epsilon(l *Ledger) float64 {
 	return c.value
 }
 
-// knotAbove is the next count at which the full accountant runs: reserved·ratio^(−j), rounded up.
+// knotAbove returns the next count at which the full accountant runs: reserved·ratio^(−j),
+// rounded up.
 func knotAbove(spent, reserved int) int {
 	if spent <= 0 {
 		return 0
@@ -98,7 +99,7 @@ func (c *soFarCache) fromRDP(l *Ledger) float64 {
 				24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256, 512, 1024}
 		}
 	}
-	if c.offset == nil { // all that a conversion adds to the divergence, rounded outward
+	if c.offset == nil { // what the conversion adds to the divergence, rounded outward
 		for _, a := range c.orders {
 			c.offset = append(c.offset, epsilonFromRDP(a, 1e6, l.budget.Delta)-1e6+1e-8)
 		}
@@ -107,7 +108,7 @@ func (c *soFarCache) fromRDP(l *Ledger) float64 {
 		c.rdp = append(c.rdp, make([]float64, 0, len(c.orders)))
 	}
 	best, last, rises := math.Inf(1), math.Inf(1), 0
-	for j := 0; j < len(c.orders) && rises < 2; j++ { // see orderSearch: from its least value it rises
+	for j := 0; j < len(c.orders) && rises < 2; j++ { // beyond its minimum it rises; see orderSearch
 		sum := 0.0
 		for i, s := range c.spent {
 			if s > 0 {
@@ -123,8 +124,8 @@ func (c *soFarCache) fromRDP(l *Ledger) float64 {
 	return max(0, best)
 }
 
-// divergence returns that of one use of entry i at order j, computed on first use: the
-// largest orders take longest and are hardly ever needed.
+// divergence returns the Rényi divergence of one use of entry i at order j. It is computed when
+// first needed: the largest orders take longest and are rarely needed.
 func (c *soFarCache) divergence(l *Ledger, i, j int) float64 {
 	for k := len(c.rdp[i]); k <= j; k++ {
 		v, err := RDP(l.entries[i].event, c.orders[k], l.budget.Relation)

@@ -21,7 +21,7 @@ func TestLedgerRefusesBeyondBudget(t *testing.T) {
 		t.Error(err)
 	}
 	if len(l.Entries()) != 0 || l.Epsilon() != (Bound{}) {
-		t.Error("a refused reservation left a trace")
+		t.Error("a refused reservation changed the ledger")
 	}
 	r := must[*Reservation](t)(l.Reserve("training", step, n))
 	if got := l.Epsilon().Upper; got > 1 || got < 0.99 {
@@ -30,7 +30,7 @@ func TestLedgerRefusesBeyondBudget(t *testing.T) {
 	if err := l.Spend("more", Gaussian{10}); !errors.Is(err, ErrBudgetExceeded) {
 		t.Error(err)
 	}
-	if err := l.Spend("an event without noise to speak of", Gaussian{1e9}); err != nil &&
+	if err := l.Spend("an event that costs almost nothing", Gaussian{1e9}); err != nil &&
 		!errors.Is(err, ErrBudgetExceeded) {
 		t.Error(err)
 	}

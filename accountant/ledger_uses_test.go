@@ -23,7 +23,7 @@ func takeAll(t *testing.T, r *Reservation) (n int) {
 	}
 }
 
-// TestLedgerReservationsKeepToTheirOwnUses: two reservations share an entry and not their uses.
+// TestLedgerReservationsKeepToTheirOwnUses: two reservations share an entry but not their uses.
 func TestLedgerReservationsKeepToTheirOwnUses(t *testing.T) {
 	l := NewLedger(Budget{Epsilon: 1, Delta: 1e-5})
 	two := must[*Reservation](t)(l.Reserve("steps", step, 2))
@@ -95,8 +95,8 @@ func TestLedgerPolicySeesCopies(t *testing.T) {
 	}
 }
 
-// kept is a ledger with a transaction of itself and of a part, both under way, and uses of the same
-// events that belong to no transaction.
+// kept returns a ledger with two unfinished transactions, one of them in a part, and uses of the
+// same events that belong to no transaction.
 func kept(t *testing.T) *Ledger {
 	t.Helper()
 	l := NewLedger(Budget{Epsilon: 3, Delta: 1e-5})
@@ -123,8 +123,8 @@ func kept(t *testing.T) *Ledger {
 	return l
 }
 
-// TestLedgerMergeLeavesTransactionsTheirUses: a joined ledger hands out nothing that a run can
-// still take where it was set aside, and every use is still counted.
+// TestLedgerMergeLeavesTransactionsTheirUses: a merged ledger hands out no use that a run can
+// still take from its original ledger, and counts every use.
 func TestLedgerMergeLeavesTransactionsTheirUses(t *testing.T) {
 	b := Budget{Epsilon: 3, Delta: 1e-5}
 	one, two := kept(t), kept(t)
@@ -162,7 +162,8 @@ func checkJoined(t *testing.T, l, child *Ledger, left, leftOfChild int) {
 	}
 }
 
-// TestLedgerCountsDoNotWrap: lines that share an entry are counted together, beside what it holds.
+// TestLedgerCountsDoNotWrap: lines that share an entry are counted together and with the uses
+// that the entry already holds.
 func TestLedgerCountsDoNotWrap(t *testing.T) {
 	e := Gaussian{1e15}
 	line := func(purpose string, count, part int) Line {
@@ -203,8 +204,8 @@ func TestLedgerCountsDoNotWrap(t *testing.T) {
 	}
 }
 
-// TestReduceDoesNotWrap: counts beyond the largest are refused however they are nested, and
-// Gaussians, which are summed in floating point, cost what they should.
+// TestReduceDoesNotWrap: counts that are too large are refused however they are nested.
+// Gaussians, which are summed in floating point, have the right price.
 func TestReduceDoesNotWrap(t *testing.T) {
 	most := Repeated{Laplace{1e18}, maxCount}
 	const root = math.MaxInt >> (bits.UintSize / 2) // about the square root of the largest int

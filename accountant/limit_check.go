@@ -119,7 +119,7 @@ func (l *Ledger) askApproval(r Request, approvals int) ([]string, error) {
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(s string) bool { return s == "" })
 	if len(names) < approvals {
-		return nil, fmt.Errorf("accountant: %q: %d people approve, want %d: %w", r.Purpose,
+		return nil, fmt.Errorf("accountant: %q: %d people approve, want at least %d: %w", r.Purpose,
 			len(names), approvals, errNotApproved)
 	}
 	for _, name := range names {
@@ -142,7 +142,7 @@ func usesOf(purpose string, e Event, count int) uses {
 	}
 }
 
-// uses is the transaction's event for one purpose.
+// uses returns the transaction's event for one purpose.
 func (t Transaction) uses(lines []*placedLine) uses {
 	return func(purpose string) Event {
 		var some []*placedLine
@@ -198,7 +198,7 @@ func (w *window) add(at time.Time, e Event) {
 	w.uses = slices.DeleteFunc(w.uses, func(u windowUse) bool { return u.gone(now) })
 	key, err := eventKey(e)
 	if err != nil {
-		key = "" // which cannot be priced
+		key = "" // an event that cannot be priced
 	}
 	for i := range w.uses {
 		if u := &w.uses[i]; u.Step == now && u.Event == key && u.Count < maxCount {
@@ -221,7 +221,7 @@ func (w *window) event(at time.Time) Event {
 		}
 		e, err := UnmarshalEvent([]byte(u.Event))
 		if err != nil {
-			return nil // which bound refuses
+			return nil // bound returns an error for it
 		}
 		all.Events = append(all.Events, Repeated{e, u.Count})
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// limited is the generating function of a number of runs that is drawn again until it is at most
-// limit.
+// limited returns the generating function of a number of runs that is drawn again until it is at
+// most limit.
 func limited(e RepeatAndSelect, limit int) func(float64) float64 {
 	gamma := selectGamma(e.Shape, e.Mean)
 	p, total := make([]float64, limit+1), 0.0
@@ -26,8 +26,8 @@ func limited(e RepeatAndSelect, limit int) func(float64) float64 {
 	}
 }
 
-// interleaved is a mechanism that carries out one of several, chosen by a coin and told, with their
-// outcomes in any order of preference.
+// interleaved returns a mechanism that runs one of several, chosen at random, and reveals which,
+// with all outcomes in a random order of preference.
 func interleaved(d *draws, of []outcomes) outcomes {
 	var o outcomes
 	for _, m := range of {
@@ -43,9 +43,9 @@ func interleaved(d *draws, of []outcomes) outcomes {
 }
 
 // TestSelectionAmongCandidatesBruteForce computes divergences and hockey-stick curves of searches
-// among a few small mechanisms exactly: every run carries out one of them by a coin, the best run
-// is released, and the number of runs is drawn as it is or again until it is at most a limit. None
-// is above the claim; many are above that of the cheapest candidate.
+// among a few small mechanisms exactly: every run chooses one of them at random, the best run is
+// released, and the number of runs is drawn once, or again until it is at most a limit. None is
+// above the claim, and some are above the claim for the first candidate alone.
 func TestSelectionAmongCandidatesBruteForce(t *testing.T) {
 	d := newDraws(78)
 	checked, cheapest := 0, 0
@@ -108,7 +108,7 @@ func TestSelectionAmongCandidatesBruteForce(t *testing.T) {
 	}
 }
 
-// TestOneOf: a choice costs what its worst event costs, at every use again.
+// TestOneOf: each use of a choice costs as much as its worst event.
 func TestOneOf(t *testing.T) {
 	small, large := PoissonSampled{0.01, Gaussian{1}}, PoissonSampled{0.02, Gaussian{1.4}}
 	b := upper(t, Repeated{OneOf{[]Event{small, large}}, 50}, 1e-5, AddOrRemoveOne)

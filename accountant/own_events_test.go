@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestTransactionsKeepTheirOwnEvents: what a transaction set aside does not become cheaper by
-// changing the event that it was given.
+// TestTransactionsKeepTheirOwnEvents: a reserved transaction does not become cheaper if the
+// caller changes the event that was passed.
 func TestTransactionsKeepTheirOwnEvents(t *testing.T) {
 	epsilon := func(change bool) float64 {
 		l := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5})
@@ -21,7 +21,7 @@ func TestTransactionsKeepTheirOwnEvents(t *testing.T) {
 			events[0] = accountant.Gaussian{NoiseMultiplier: 1000}
 		}
 		if _, err := l.Reserve("b", accountant.Gaussian{NoiseMultiplier: 50}, 1); err != nil {
-			t.Fatal(err) // what was computed before does not count any more
+			t.Fatal(err) // a reservation, so that the cached price is not used
 		}
 		return l.Epsilon().Upper
 	}

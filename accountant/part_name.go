@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// partName is a purpose that collect wrote: "training, part 3 of 10: steps" is before, 3 and after.
+// partName is a purpose that collect wrote, divided at the number of the part: "training, part 3
+// of 10: steps" is "training, part ", 3 and " of 10: steps".
 type partName struct {
 	before string // to the number
 	number int
@@ -14,8 +15,8 @@ type partName struct {
 
 const partMark = ", part "
 
-// partNameOf reads the number of a part. ok is false for every other purpose, and for a number that
-// no int holds.
+// partNameOf divides the purpose of a part. It returns false for any other purpose, and for a
+// number that does not fit in an int.
 func partNameOf(purpose string) (p partName, ok bool) {
 	for at := strings.LastIndex(purpose, partMark); at >= 0; {
 		end := at + len(partMark)
@@ -28,7 +29,7 @@ func partNameOf(purpose string) (p partName, ok bool) {
 	return partName{}, false
 }
 
-// numbered cuts "3 of 10: steps" behind its first number.
+// numbered divides "3 of 10: steps" after its first number.
 func numbered(text string) (number, after string, ok bool) {
 	number, after = leadingDigits(text)
 	of, found := strings.CutPrefix(after, " of ")

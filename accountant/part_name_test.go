@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzPartName compares with the expression that says what a part's purpose looks like. Package
-// regexp is not imported outside tests: it would be a quarter of a small program.
+// FuzzPartName compares partNameOf with a regular expression. Package regexp is not imported
+// outside tests: it would be a quarter of a small program.
 func FuzzPartName(f *testing.F) {
 	for _, s := range []string{"training, part 3 of 10: steps", "a, part 1 of 2: b, part 3 of 4: c",
 		", part 1 of 2: ", "a, part 1 of 2:", "a, part  of 2: b", "a, part 1 of : b",

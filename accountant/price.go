@@ -24,7 +24,7 @@ type priced struct {
 	edge   bool // the best Rényi order is the smallest or the largest tried
 }
 
-// max is the bracket of the larger of two brackets.
+// max returns the bracket of the larger of two bracketed values.
 func (b Bound) max(c Bound) Bound {
 	return Bound{max(b.Lower, c.Lower), max(b.Estimate, c.Estimate), max(b.Upper, c.Upper)}
 }
@@ -121,7 +121,7 @@ func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower b
 		}
 	}
 	if d, ok := rdpTerms(terms, 2); ok && slackOf(terms) == 0 && epsilonFromRDP(2, d, delta) == 0 {
-		// total variation alone decides, which spares the grid losses that are too small for it
+		// Total variation alone gives ε = 0: no grid is needed, which may be too coarse for such losses.
 		*p = priced{engine: engineRDP}
 		return true, nil
 	}
@@ -146,7 +146,8 @@ func (p *priced) byDistribution(terms []term, delta float64, r Relation, lower b
 	return false, nil
 }
 
-// estimate: connecting the dots adds about half as much variance as merging removes.
+// estimate returns a point a third of the way down from upper to lower, because connecting the
+// dots adds about half as much variance as merging removes.
 func estimate(lower, upper float64) float64 {
 	if math.IsInf(upper, 1) {
 		return upper
@@ -154,7 +155,7 @@ func estimate(lower, upper float64) float64 {
 	return min(upper, max(lower, upper-(upper-lower)/3))
 }
 
-// single is the exact curve of one use of one atom; nil for anything else.
+// single returns the exact curve of one use of one atom; nil for anything else.
 func single(terms []term) *pld.Single {
 	if len(terms) != 1 || terms[0].n != 1 {
 		return nil
@@ -166,7 +167,7 @@ func single(terms []term) *pld.Single {
 	return pld.NewSingle(p)
 }
 
-// compositionOf is nil where an atom has no dominating pair.
+// compositionOf returns the composition of terms, or nil if an atom has no dominating pair.
 func compositionOf(terms []term) *pld.Composition {
 	c := pld.NewComposition()
 	for _, t := range terms {

@@ -5,9 +5,10 @@ import (
 	"sync"
 )
 
-// priceMemo remembers what compositions cost. A plan is priced when it is made, when it is reserved
-// and when its guarantee is asked for, and a service makes the same plan again and again. A price
-// is a function of its question alone, so what is remembered is what would be computed.
+// priceMemo caches the prices of compositions. A plan is priced when it is made, when it is
+// reserved and when its guarantee is requested, and a service makes the same plan many times. A
+// price depends only on the arguments in its key, so a cached price equals the one that would be
+// computed.
 type priceMemo struct {
 	mu            sync.Mutex
 	recent, older map[string]priced
@@ -15,13 +16,14 @@ type priceMemo struct {
 
 var prices priceMemo
 
-// Two generations of answers are kept, and short questions only: less than 2 MB together.
+// Two generations of prices are kept, only for short keys: less than 2 MB in all.
 const (
 	memoAnswers = 512
 	memoKey     = 1 << 10
 )
 
-// priceKey tells apart all that priceWith goes by; false where the question is too long to keep.
+// priceKey returns a key that differs for all arguments of priceWith that differ. It returns
+// false if the key is too long to keep.
 func priceKey(terms []term, delta float64, r Relation, lower bool) (string, bool) {
 	if len(terms) > 64 {
 		return "", false
@@ -58,7 +60,7 @@ func (m *priceMemo) keepLocked(key string, p priced) {
 	m.recent[key] = p
 }
 
-// forget makes the next question cost what a first one costs.
+// forget empties the cache, for benchmarks of first prices.
 func (m *priceMemo) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

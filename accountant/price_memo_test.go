@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRememberedPricesAreThoseOfTheQuestion asks for many prices twice, in another order with every
-// part of the question changed alone: what is remembered is what is computed afresh.
+// TestRememberedPricesAreThoseOfTheQuestion requests prices twice, with each argument changed by
+// itself: cached prices equal computed ones.
 func TestRememberedPricesAreThoseOfTheQuestion(t *testing.T) {
 	type question struct {
 		steps int
@@ -50,13 +50,13 @@ func TestRememberedPricesAreThoseOfTheQuestion(t *testing.T) {
 	}
 }
 
-// TestFewPricesAreRemembered: a search over millions of plans needs no memory for them.
+// TestFewPricesAreRemembered: the cache stays small in a search over many plans.
 func TestFewPricesAreRemembered(t *testing.T) {
 	var m priceMemo
 	for i := range 10 * memoAnswers {
 		m.keep(fmt.Sprint(i), priced{})
 		if _, ok := m.find("0"); !ok {
-			t.Fatalf("what is asked again and again is forgotten after %d answers", i)
+			t.Fatalf("a price that is requested all the time is forgotten after %d others", i)
 		}
 	}
 	if n := len(m.recent) + len(m.older); n > 2*memoAnswers {
@@ -71,8 +71,8 @@ func TestFewPricesAreRemembered(t *testing.T) {
 	}
 }
 
-// TestPartsWithForgedNames: of two parts, the second of which costs more and has the first one's
-// key if names stand in keys as they are, neither is left out.
+// TestPartsWithForgedNames: neither of two parts is left out if the name of the first one's curve
+// is such that, without quoting, both parts would have the same key.
 func TestPartsWithForgedNames(t *testing.T) {
 	curve := func(name string, d float64) Curve {
 		return Curve{name, []float64{0, 1, 2}, []float64{d, d / 2, 0}, nil}
@@ -98,8 +98,8 @@ func TestPartsWithForgedNames(t *testing.T) {
 	}
 }
 
-// TestNamesForgeNoPrice: a curve whose name spells two other curves, as they stand in a key, is not
-// taken for them.
+// TestNamesForgeNoPrice: a curve whose name contains the key of two other curves does not have
+// the key of these curves.
 func TestNamesForgeNoPrice(t *testing.T) {
 	weak := Curve{"b", []float64{0, 1}, []float64{0.01, 0}, nil}
 	strong := Curve{"a", []float64{0, 1, 2}, []float64{0.5, 0.4, 0}, nil}
@@ -110,7 +110,7 @@ func TestNamesForgeNoPrice(t *testing.T) {
 	_, rest, _ := strings.Cut(key(Curve{"", weak.Epsilons, weak.Deltas, nil}), "curve ")
 	for _, end := range []string{rest, key(weak)} {
 		for cut := range len(end) {
-			// all that comes before the end of the last curve, as a name
+			// The name is everything before the end of the last curve.
 			name, ok := strings.CutSuffix(both, end[cut:])
 			if !ok {
 				continue

@@ -6,12 +6,13 @@ import (
 	"testing"
 )
 
-// draws are random parameters from a fixed seed: the subject is arithmetic, not randomness.
+// draws returns random parameters from a fixed seed, since the tests are about arithmetic and not
+// about randomness.
 type draws struct{ *rand.Rand }
 
 func newDraws(seed uint64) draws { return draws{rand.New(rand.NewPCG(seed, 0xacc))} }
 
-// between is log-uniform.
+// between returns a log-uniform number.
 func (d draws) between(lo, hi float64) float64 { return lo * math.Exp(d.Float64()*math.Log(hi/lo)) }
 
 func (d draws) steps() (q, sigma float64, steps int, delta float64) {
@@ -28,7 +29,7 @@ func upper(t *testing.T, e Event, delta float64, r Relation) float64 {
 	return p.Upper
 }
 
-// jitter is how much two published ends may disagree because their grids differ.
+// jitter is the relative difference that different grids may cause between two upper ends.
 const jitter = 4e-3
 
 func TestMonotone(t *testing.T) {
@@ -188,8 +189,8 @@ func TestCalibrateOtherParameters(t *testing.T) {
 	}
 }
 
-// Sampling without replacement against brute force: every subset of a small population, records in
-// {−1, 0, 1}.
+// TestWithoutReplacementAgainstBruteForce enumerates every subset of a small population of
+// records in {−1, 0, 1}.
 func TestWithoutReplacementAgainstBruteForce(t *testing.T) {
 	const n, m, sd = 4, 2, 1.5
 	e := SampledWithoutReplacement{n, m, Gaussian{sd / 2}} // replace-one sensitivity 2
@@ -243,8 +244,8 @@ func bruteForceHockey(others []float64, x, y float64, m int, sd, eps float64) fl
 	return sum
 }
 
-// The pair of clipped sums is the worst of all pairs of vectors in the ball; checked in two
-// dimensions.
+// TestOppositePairIsWorst: the pair of opposite vectors is the worst of all pairs of vectors in
+// the ball, here in two dimensions.
 func TestOppositePairIsWorst(t *testing.T) {
 	d := newDraws(9)
 	const sd = 1.2

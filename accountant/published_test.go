@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// TestPublishedIsTheLeastBound: what is published is never above what Rényi divergences prove at
-// any order, nor above the sum of the events' own ε.
+// TestPublishedIsTheLeastBound: the published ε is never above the ε that Rényi divergences prove
+// at any order, nor above the sum of the events' own ε.
 func TestPublishedIsTheLeastBound(t *testing.T) {
 	d := newDraws(31)
 	orders := renyi.Orders()
@@ -56,8 +56,8 @@ func TestPublishedIsTheLeastBound(t *testing.T) {
 	}
 }
 
-// TestOwnDeltaIsSettledFirst: events that lose everything with a probability above the target are
-// infinite, and that is known before any grid is made.
+// TestOwnDeltaIsSettledFirst: if the probability of an infinite loss is above the target δ, ε is
+// infinite, and no grid is made to find that out.
 func TestOwnDeltaIsSettledFirst(t *testing.T) {
 	curve := Curve{"flat", []float64{0, 1}, []float64{0.1, 0.01}, nil}
 	for _, e := range []Event{Approximate{0, 0.001}, Repeated{Approximate{1, 2e-5}, 3},
@@ -81,7 +81,8 @@ func TestOwnDeltaIsSettledFirst(t *testing.T) {
 			t.Errorf("%s: %v", Describe(e), err)
 		}
 	}
-	// At the target itself the price is finite, and of many the product counts, not the sum.
+	// If the event's own δ equals the target, the price is finite. For many uses the product of 1−δ
+	// counts, not the sum of δ.
 	if b := must[Bound](t)(Epsilon(Approximate{1, 1e-5}, 1e-5, AddOrRemoveOne)); b.Upper > 1+1e-12 {
 		t.Errorf("at its own δ: %v", b)
 	}
@@ -91,9 +92,9 @@ func TestOwnDeltaIsSettledFirst(t *testing.T) {
 	}
 }
 
-// TestApproximateKeepsItsBracket: compositions with a δ of their own have a lower end, against the
-// closed form: only P(∞) + P(finite)·δ of randomized response counts (Kairouz, Oh and Viswanath
-// 2015, Theorem 3.3).
+// TestApproximateKeepsItsBracket: the bracket of compositions with their own δ contains the
+// closed form P(∞) + P(finite)·δ of randomized response (Kairouz, Oh and Viswanath 2015, Theorem
+// 3.3).
 func TestApproximateKeepsItsBracket(t *testing.T) {
 	for _, c := range []struct {
 		eps, own float64
@@ -119,8 +120,8 @@ func TestApproximateKeepsItsBracket(t *testing.T) {
 	}
 }
 
-// TestHugeCountsCostMore: counts at which rounding errors exceed the answer are priced by
-// divergences, not as nothing.
+// TestHugeCountsCostMore: counts at which the rounding errors of a grid exceed the answer are
+// priced by divergences, not as zero.
 func TestHugeCountsCostMore(t *testing.T) {
 	if math.MaxInt == math.MaxInt32 {
 		t.Skip("counts are small")
@@ -142,7 +143,7 @@ func TestHugeCountsCostMore(t *testing.T) {
 	}
 }
 
-// TestCostIsBoundedBeforeItIsPaid: no small event takes much memory to price.
+// TestCostIsBoundedBeforeItIsPaid: no event of a small file needs much memory to price.
 func TestCostIsBoundedBeforeItIsPaid(t *testing.T) {
 	deep, chosen := `{"kind":"laplace","scale":1}`, `{"kind":"gaussian","noise_multiplier":1000}`
 	for range 28 {
@@ -177,7 +178,8 @@ func TestCostIsBoundedBeforeItIsPaid(t *testing.T) {
 	}
 }
 
-// TestPureBudgets: δ = 0 is the sum of ε's where every event is pure, and is refused elsewhere.
+// TestPureBudgets: at δ = 0 the price is the sum of the ε's if every event is pure; other events
+// are refused.
 func TestPureBudgets(t *testing.T) {
 	curve := Curve{"pure", []float64{-1, 0, 1}, []float64{1 - math.Exp(-1), 0.47, 0}, nil}
 	for _, c := range []struct {

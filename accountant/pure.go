@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// approximable is an atom that is (ε, δ)-differentially private for one pair of which δ is the
-// probability of an infinite loss; a δ of zero says that it is ε-differentially private. Both are
-// rounded up.
+// approximable is an atom that is (ε, δ)-differentially private for one pair (ε, δ), where δ is
+// the probability of an infinite loss; if δ is zero, the atom is ε-differentially private. Both
+// are rounded up.
 type approximable interface {
 	own() (eps, delta float64)
 }
 
-// ownOf is (+Inf, 0) for an atom whose losses have no bound.
+// ownOf returns the atom's own (ε, δ), or (+Inf, 0) if its losses have no bound.
 func ownOf(a atom) (eps, delta float64) {
 	if p, ok := a.(approximable); ok {
 		return p.own()
@@ -20,10 +20,10 @@ func ownOf(a atom) (eps, delta float64) {
 	return math.Inf(1), 0
 }
 
-// basicComposition is the sum of the ε's of all uses, and the probability that any of them loses
-// everything, rounded up: together the uses are (Σ ε, 1 − Π(1−δ))-differentially private. Source:
-// Dwork, Kenthapadi, McSherry, Mironov and Naor 2006, Theorem 1; Kairouz, Oh and Viswanath 2015,
-// Theorem 3.3, for the product.
+// basicComposition returns the sum of the ε's of all uses, and the probability that any of them
+// loses everything, rounded up: together the uses are (Σ ε, 1 − Π(1−δ))-differentially private.
+// Source: Dwork, Kenthapadi, McSherry, Mironov and Naor 2006, Theorem 1; Kairouz, Oh and
+// Viswanath 2015, Theorem 3.3, for the product.
 func basicComposition(terms []term) (eps, lost float64) {
 	keep := 0.0 // log Π(1−δ)
 	for _, t := range terms {
@@ -39,7 +39,7 @@ func basicComposition(terms []term) (eps, lost float64) {
 	return eps, lost
 }
 
-// pricePure is the price at δ = 0.
+// pricePure returns the price at δ = 0.
 func pricePure(terms []term) (priced, error) {
 	eps, lost := basicComposition(terms)
 	if lost > 0 || math.IsInf(eps, 1) {
@@ -56,7 +56,7 @@ func pricePure(terms []term) (priced, error) {
 	return priced{Bound: b, engine: engineBasic}, nil
 }
 
-// attained says whether the largest losses of all uses can occur together.
+// attained reports whether the largest losses of all uses can occur together.
 func attained(terms []term) bool {
 	for _, t := range terms {
 		switch t.atom.(type) {
@@ -75,12 +75,13 @@ func (a discreteLaplaceAtom) own() (float64, float64) {
 	return a.a * float64(a.sensitivity) * (1 + ulp), 0
 }
 
-// own: the least likely answer has the ratio of the true answer's probability to another's.
+// own returns the largest loss, the logarithm of the ratio of the true answer's probability to
+// another's.
 func (a responseAtom) own() (float64, float64) {
 	return math.Log1p((1-a.noise)/a.noise*float64(a.categories)) * (1 + 8*ulp), 0
 }
 
-// own: a curve that ends at δ promises that at its last loss. Beyond, its losses are infinite.
+// own returns the last loss of the curve and the δ at which it ends. Larger losses are infinite.
 func (a curveAtom) own() (eps, delta float64) {
 	eps, delta = a.remove.Largest()
 	if a.add != nil {
@@ -90,8 +91,8 @@ func (a curveAtom) own() (eps, delta float64) {
 	return max(0, eps) * (1 + 8*ulp), delta
 }
 
-// own: a use on a sample is (log(1 + q(e^ε − 1)), qδ)-differentially private. Source: Balle, Barthe
-// and Gaboardi 2018, Theorem 8.
+// own uses that a mechanism on a Poisson sample is (log(1 + q(e^ε − 1)), qδ)-differentially
+// private. Source: Balle, Barthe and Gaboardi 2018, Theorem 8.
 func (a sampledAtom) own() (eps, delta float64) {
 	e, d := ownOf(a.within)
 	return math.Log1p(a.q*math.Expm1(e)) * (1 + 8*ulp), a.q * d * (1 + ulp)
@@ -108,7 +109,7 @@ func (a oneWayAtom) own() (eps, delta float64) {
 	return ownOf(a.within)
 }
 
-// own: whichever list is used, none promises less than the largest ε and the largest δ among them.
+// own returns the largest ε and the largest δ of the lists, which hold for each of them.
 func (a worstAtom) own() (eps, delta float64) {
 	for _, c := range a.choice {
 		e, d := basicComposition(c)
@@ -117,9 +118,10 @@ func (a worstAtom) own() (eps, delta float64) {
 	return eps, delta
 }
 
-// own: the best of a truncated negative binomial number of runs of an ε-differentially private
-// mechanism is (2+η)ε-differentially private; a Poisson number of runs is not private in this
-// sense. Source: Papernot and Steinke 2022, Theorem 2 with both orders infinite.
+// own uses that the best of a truncated negative binomial number of runs of an ε-differentially
+// private mechanism is (2+η)ε-differentially private. The best of a Poisson number of runs is not
+// ε-differentially private for any ε. Source: Papernot and Steinke 2022, Theorem 2 with both
+// orders infinite.
 func (a selectAtom) own() (eps, delta float64) {
 	e, _ := basicComposition(a.within) // whose δ is zero
 	if a.poisson || math.IsInf(e, 1) {

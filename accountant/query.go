@@ -11,7 +11,7 @@ type TradeOffPoint struct {
 	FalsePositive, TruePositive float64
 }
 
-// profile is δ(ε) at a range of ε, all upper ends.
+// profile holds upper bounds of δ(ε) at a range of ε.
 type profile struct{ eps, delta []float64 }
 
 // profileOf samples the curve densely enough for tests at the given rates.
@@ -28,7 +28,7 @@ func profileOf(e Event, r Relation) (profile, error) {
 	const n = 32
 	for i := 0; i <= n; i++ {
 		x := float64(i) / n
-		eps := top * x * x // denser where small false-positive rates are not yet asked for
+		eps := top * x * x // denser near zero
 		b, err := Delta(e, eps, r)
 		if err != nil {
 			return p, err
@@ -39,7 +39,8 @@ func profileOf(e Event, r Relation) (profile, error) {
 	return p, nil
 }
 
-// truePositive is min over ε of the two lines that (ε, δ) puts on a test's errors.
+// truePositive returns the least, over all ε, of the two bounds that (ε, δ) gives for a test's
+// true-positive rate.
 func (p profile) truePositive(falsePositive float64) float64 {
 	best := 1.0
 	for i, eps := range p.eps {
@@ -77,12 +78,14 @@ func TradeOff(e Event, r Relation, falsePositives ...float64) ([]TradeOffPoint, 
 // Attack bounds what an attacker can achieve who knows every record but one and the whole
 // algorithm.
 type Attack struct {
-	TruePositiveAt1Percent float64 // share of members recognised while accusing 1 % of non-members
-	// of guessing membership from a 50 % prior; 0.5 is no better than a coin
+	// TruePositiveAt1Percent is the fraction of members recognised while accusing 1 % of non-members.
+	TruePositiveAt1Percent float64
+	// BestAccuracy is that of guessing membership from a 50 % prior; 0.5 is no better than a coin.
 	BestAccuracy float64
-	// highest belief in membership after seeing the output, from a 50 % prior …
+	// Posterior is the highest belief in membership after seeing the output, from a 50 % prior. It may
+	// be exceeded with probability PosteriorExcept over the output.
 	Posterior       float64
-	PosteriorExcept float64 // … except with this probability over the output
+	PosteriorExcept float64
 }
 
 // AttackBounds returns bounds on membership attacks. delta is the probability excluded

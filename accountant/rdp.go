@@ -46,7 +46,7 @@ func rdpTerms(terms []term, order float64) (float64, bool) {
 	return sum, true
 }
 
-// slackOf is the δ that atoms lose outside their Rényi divergences.
+// slackOf returns the δ that atoms lose outside their Rényi divergences.
 func slackOf(terms []term) float64 {
 	sum := 0.0
 	for _, t := range terms {
@@ -94,8 +94,8 @@ func RDPEpsilon(e Event, delta float64, r Relation, orders ...float64) (RDPRepor
 	return worst, nil
 }
 
-// rdpEpsilon tries the given orders, or those of the package where none are given; ok is false
-// where an atom has no divergence.
+// rdpEpsilon tries the given orders, or those of the package if none are given. It returns false
+// if an atom has no divergence.
 func rdpEpsilon(terms []term, delta float64, orders []float64) (RDPReport, bool) {
 	if len(terms) == 0 {
 		return RDPReport{}, true
@@ -122,7 +122,7 @@ func rdpEpsilon(terms []term, delta float64, orders []float64) (RDPReport, bool)
 	return RDPReport{s.best, s.orders[s.index], edge}, true
 }
 
-// orderSearch looks for the order at which a conversion gives least.
+// orderSearch looks for the order at which a conversion gives the smallest value.
 type orderSearch struct {
 	terms   []term
 	orders  []float64
@@ -154,11 +154,12 @@ func (s *orderSearch) at(i int) (v float64, ok bool) {
 // stride is the step of the first pass over the orders.
 const stride = 18
 
-// search looks at every 18th order until it has risen twice and then, by halves, between those
-// beside the best. (α−1)·ε(α) and log δ(α) are sums of a log moment, which is convex in α, of λ·log
-// λ − (λ+1)·log(λ+1) with λ = α−1, which is convex too, and of a linear part; so both fall up to
-// their least value and rise from there. A divergence that is only a bound of another form may
-// mislead the search, which makes the answer larger and no less sound.
+// search tries every 18th order until the value has risen twice, and then searches by halves
+// between the neighbours of the best of these. (α−1)·ε(α) and log δ(α) are sums of a log moment,
+// which is convex in α, of λ·log λ − (λ+1)·log(λ+1) with λ = α−1, which is convex too, and of a
+// linear part; so both fall up to their least value and rise from there. A divergence that is
+// only a bound of another form may mislead the search, which makes the answer larger but keeps it
+// sound.
 func (s *orderSearch) search() bool {
 	last, rises := math.Inf(1), 0
 	for i := 0; i < len(s.orders) && rises < 2; i += stride {
@@ -200,9 +201,10 @@ func rdpDelta(terms []term, eps float64) (float64, bool) {
 	return math.Min(1, s.best+slackOf(terms)), true
 }
 
-// RDPWithoutReplacement is Theorem 27 of Wang, Balle and Kasiviswanathan 2019 for a Gaussian on a
-// subset of a fraction q of the records, under ReplaceOne, at an integer order (others are rounded
-// up): a bound that is looser than what RDP returns, for comparison with other accountants.
+// RDPWithoutReplacement returns the bound of Theorem 27 of Wang, Balle and Kasiviswanathan 2019
+// for a Gaussian on a subset of a fraction q of the records, under ReplaceOne, at an integer
+// order (others are rounded up). It is looser than the value that RDP returns, and serves for
+// comparison with other accountants.
 //
 // Errors: *param.Error.
 func RDPWithoutReplacement(q, noiseMultiplier, order float64) (float64, error) {

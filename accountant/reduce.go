@@ -12,11 +12,11 @@ import (
 // An atom is one indivisible mechanism under one relation, with what is needed to price any number
 // of uses.
 type atom interface {
-	// rdp is an upper bound of the Rényi divergence of one use, over both directions; false when none
-	// is known.
+	// rdp returns an upper bound of the Rényi divergence of one use, over both directions. It
+	// returns false if none is known.
 	rdp(order float64) (float64, bool)
-	// pairs are dominating pairs of one use, one for removing and one for adding a record; nil when
-	// none is known.
+	// pairs returns dominating pairs of one use, one for removing and one for adding a record. It
+	// returns nil if none is known.
 	pairs() *pld.Pairs
 	// key identifies an atom: equal atoms have equal keys.
 	key() string
@@ -51,7 +51,7 @@ func reduce(e Event, r Relation) ([][]term, error) {
 	return c.alternatives()
 }
 
-// reduceOne is reduce for events whose price does not depend on the part of a record.
+// reduceOne is like reduce, for events whose price does not depend on the part of a record.
 func reduceOne(e Event, r Relation) ([]term, error) {
 	alts, err := reduce(e, r)
 	if err != nil {
@@ -68,7 +68,7 @@ type collector struct {
 	terms    []term
 	index    map[string]int
 	square   float64 // Σ count/σ² of the plain Gaussians
-	plain    int     // how many plain Gaussians
+	plain    int     // number of plain Gaussians
 	choices  [][][]term
 }
 
@@ -79,7 +79,7 @@ func newCollector(r Relation) *collector {
 // maxAlternatives bounds the product of the numbers of distinct parts.
 const maxAlternatives = 256
 
-// alternatives are the lists for every combination of parts.
+// alternatives returns the lists for every combination of parts.
 func (c *collector) alternatives() ([][]term, error) {
 	alts := [][]term{nil}
 	for _, choice := range c.choices {
@@ -204,7 +204,7 @@ func sampledEffect(q, mu float64) (float64, float64) {
 	return max(q, 1e-15), max(mu, 1e-8)
 }
 
-// onlyGaussian gives the effect of an event that is a joint Gaussian release and nothing else.
+// onlyGaussian returns the effect of an event that consists only of a joint Gaussian release.
 func onlyGaussian(terms []term) (mu float64, ok bool) {
 	if len(terms) != 1 || terms[0].n != 1 {
 		return 0, false
@@ -296,7 +296,7 @@ func (a sampledGaussian) key() string { return fmt.Sprintf("poisson %b %b", a.q,
 // Dong and Wang 2022, Theorem 11; for Poisson samples under replace-one the same curve holds.
 type gluedAtom struct {
 	q, mu float64
-	// a subset of public size, for which the bound of Wang, Balle and Kasiviswanathan holds too
+	// fixedSize says that the sample is a subset of public size.
 	fixedSize bool
 }
 

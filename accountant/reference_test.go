@@ -103,7 +103,8 @@ func within(t *testing.T, what string, v, lo, hi float64) {
 	}
 }
 
-// brackets checks the whole bracket against a truth known to ±tol; upper within rel of it.
+// brackets checks that b contains a true value known to ±tol, and that the upper end is within
+// rel of it.
 func brackets(t *testing.T, b Bound, truth, tol, rel float64) {
 	t.Helper()
 	within(t, "upper", b.Upper, truth-tol, truth*(1+rel)+tol)

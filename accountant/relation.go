@@ -7,8 +7,8 @@ import (
 
 // Relation is the set of pairs of data sets that a guarantee compares.
 //
-// An ε under one relation is a different promise from the same ε under the other: replacing a
-// record is removing one and adding another.
+// An ε under one relation is a different guarantee from the same ε under the other: replacing a
+// record is the same as removing one and adding another.
 type Relation int
 
 const (

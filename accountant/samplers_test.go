@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestSamplers: a guarantee names the ways records were really chosen, and no more.
+// TestSamplers: a guarantee names exactly the ways in which records were sampled.
 func TestSamplers(t *testing.T) {
 	g := Gaussian{NoiseMultiplier: 20}
 	poisson := PoissonSampled{Probability: 0.1, Event: g}

@@ -8,18 +8,18 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// selectAtom releases the best of a random number of runs. It has Rényi divergences and, where it
-// is used once and alone, a curve.
+// selectAtom releases the best of a random number of runs. It has Rényi divergences and, if it is
+// the only use of an event, a curve.
 type selectAtom struct {
 	relation Relation
 	within   []term
 	mean     float64
 	shape    float64
 	poisson  bool
-	gamma    float64 // of the truncated negative binomial
+	gamma    float64 // parameter γ of the truncated negative binomial
 	second   float64 // Theorem 2's second term, minimised
 	curve    []float64
-	// divergences found before, because nested selections ask for the same again and again
+	// known caches divergences by order, because nested selections request the same ones many times.
 	known map[float64]float64
 }
 
@@ -61,8 +61,8 @@ func (a selectAtom) key() string {
 
 func (a selectAtom) pairs() *pld.Pairs { return nil }
 
-// selectMean is the mean of the truncated negative binomial: η(1−γ)/(γ(1−γ^η)), or (1/γ−1)/log(1/γ)
-// for η = 0.
+// selectMean returns the mean of the truncated negative binomial: η(1−γ)/(γ(1−γ^η)), or
+// (1/γ−1)/log(1/γ) for η = 0.
 func selectMean(shape, gamma float64) float64 {
 	l := math.Log(gamma)
 	if math.Abs(shape*l) < 1e-9 {
@@ -71,8 +71,8 @@ func selectMean(shape, gamma float64) float64 {
 	return shape * (1 - gamma) / (gamma * -math.Expm1(shape*l))
 }
 
-// selectGamma inverts selectMean, which decreases in γ; the smaller γ costs more, so it is the end
-// that is kept.
+// selectGamma inverts selectMean, which decreases in γ. It returns the lower end of the last
+// bracket, because a smaller γ costs more.
 func selectGamma(shape, mean float64) float64 {
 	lo, hi := 1e-300, 1.0
 	for range 2000 {
@@ -89,8 +89,8 @@ func selectGamma(shape, mean float64) float64 {
 	return lo
 }
 
-// Gamma returns the parameter γ of the truncated negative binomial number of runs that the event is
-// priced for; NaN for a Poisson number. A larger γ has a smaller mean and costs less.
+// Gamma returns the parameter γ of the truncated negative binomial number of runs for which the
+// event is priced, or NaN for a Poisson number. A larger γ has a smaller mean and costs less.
 func (e RepeatAndSelect) Gamma() float64 {
 	if e.Poisson || e.Validate() != nil {
 		return math.NaN()
@@ -98,7 +98,7 @@ func (e RepeatAndSelect) Gamma() float64 {
 	return selectGamma(e.Shape, e.Mean)
 }
 
-// selectOrders are the second orders λ̂ over which Theorem 2 may be minimised.
+// selectOrders returns the second orders λ̂ over which Theorem 2 may be minimised.
 func selectOrders() []float64 {
 	var out []float64
 	for x := 1.05; x < 5000; x *= 1.12 {
@@ -124,7 +124,7 @@ func (a selectAtom) rdp(order float64) (float64, bool) {
 	return v, true
 }
 
-// selected is the divergence of the best of all runs, where one run has the divergence run.
+// selected returns the divergence of the best of all runs, where one run has the divergence run.
 func (a selectAtom) selected(run, order float64) float64 {
 	if a.poisson {
 		// Theorem 6: with ε̂ = log(1 + 1/(λ−1)) and δ̂ the run's δ there.
@@ -134,8 +134,8 @@ func (a selectAtom) selected(run, order float64) float64 {
 			delta = min(delta, renyi.Delta(o, a.curve[i], eps*(1-4*ulp)))
 		}
 		v := run + a.mean*delta + math.Log(a.mean)/(order-1)
-		// That bounds the outcomes of one run or more. That there was none, with probability e^{−mean},
-		// is an outcome too, the same on both sides.
+		// This covers outcomes of one run or more. No run at all, which has probability e^{−mean}, is
+		// an outcome too, and equally likely on both sides.
 		var s renyi.LogSum
 		s.Add(-a.mean)
 		s.Add((order - 1) * v)

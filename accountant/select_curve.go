@@ -34,7 +34,7 @@ func onlySelection(terms []term) (a selectAtom, ok bool) {
 	return a, ok && !a.poisson
 }
 
-// alternatives are the possible events of one run.
+// alternatives returns the possible events of one run.
 func (a selectAtom) alternatives() [][]term {
 	if len(a.within) == 1 && a.within[0].n == 1 {
 		if w, ok := a.within[0].atom.(worstAtom); ok {
@@ -44,7 +44,7 @@ func (a selectAtom) alternatives() [][]term {
 	return [][]term{a.within}
 }
 
-// run is an upper bound of δ(eps) of one run.
+// run returns an upper bound of δ(eps) for one run.
 func (a selectAtom) run(eps float64) float64 {
 	worst := 0.0
 	for _, terms := range a.alternatives() {
@@ -60,8 +60,8 @@ func (a selectAtom) run(eps float64) float64 {
 // mostShift is the largest s that the search for (1) tries.
 const mostShift = 300
 
-// shift is (1+η)s for an s that is at most two per cent, or 1e-4, above the smallest that fits;
-// +Inf for none.
+// shift returns (1+η)s for an s that satisfies (1) and is at most two per cent, or 1e-4, above
+// the smallest such s. It returns +Inf if there is none.
 func (a selectAtom) shift() float64 {
 	// The distance of s from satisfying (1), which holds at 0 and below. Both sides of (1) are rounded
 	// outward.
@@ -108,7 +108,7 @@ func (p *priced) bySelection(a selectAtom, delta float64, r Relation) {
 	p.improve(Bound{Upper: (shift + worst) * (1 + 8*ulp)}, engineSelect)
 }
 
-// deltaSelected is an upper bound of δ(eps) of one selection.
+// deltaSelected returns an upper bound of δ(eps) of one selection.
 func deltaSelected(a selectAtom, eps float64) float64 {
 	if shift := a.shift(); eps > shift {
 		return min(1, a.mean*a.run((eps-shift)*(1-8*ulp))*(1+8*ulp))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// slopeOf is f′(1−y), f being the generating function of the number of runs, or with a limit of one
-// that is drawn again until it is no larger.
+// slopeOf returns the function f′(1−y), where f is the generating function of the number of runs.
+// If limit is positive, the number is drawn again until it is at most limit.
 func slopeOf(e RepeatAndSelect, limit int) func(y float64) float64 {
 	gamma := selectGamma(e.Shape, e.Mean)
 	if limit == 0 {
@@ -30,8 +30,9 @@ func slopeOf(e RepeatAndSelect, limit int) func(y float64) float64 {
 }
 
 // TestCurveOfASelection: scores are normal, one unit apart under neighbours, and the best of many
-// is released. Its density is f′(Φ(x))·φ(x), so δ(ε) is an integral. The claim is never below it,
-// in neither direction, limited number or not, and much nearer than that by Rényi divergences.
+// is released. Its density is f′(Φ(x))·φ(x), so δ(ε) is an integral. The claim is never below the
+// integral, in either direction, with a limited number of runs or not, and it is much nearer than
+// the bound by Rényi divergences.
 func TestCurveOfASelection(t *testing.T) {
 	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	density := func(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
@@ -41,7 +42,7 @@ func TestCurveOfASelection(t *testing.T) {
 			e.Event = Gaussian{sigma}
 			for _, limit := range []int{0, 12} {
 				slope := slopeOf(e, limit)
-				var p, q []float64 // of fine intervals of the best score
+				var p, q []float64 // probabilities of small intervals of the best score
 				const h = 1e-3
 				for x := -10 * sigma; x < 10*sigma+1; x += h * sigma {
 					p = append(p, h*density((x-1)/sigma)*slope(normal(-(x-1)/sigma)))
@@ -86,8 +87,8 @@ func TestCurveOfASelection(t *testing.T) {
 	t.Logf("ε = %g by the curve, %g by Rényi divergences", curve, renyi)
 }
 
-// TestRareOutcomesComeMoreOften: a run has one of two outcomes, and the better one is rare. Among
-// many runs it comes nearly as many times as often, and so does what it gives away.
+// TestRareOutcomesComeMoreOften: a run has one of two outcomes, and the better one is rare. With
+// many runs it is selected nearly that many times as often, and δ grows accordingly.
 func TestRareOutcomesComeMoreOften(t *testing.T) {
 	for _, e := range []RepeatAndSelect{{Mean: 20}, {Mean: 8, Shape: 1}, {Mean: 6, Shape: -0.5}} {
 		const rare, loss = 1e-4, 2.0

@@ -34,8 +34,8 @@ func TestCalibratedCountsFit(t *testing.T) {
 	}
 }
 
-// TestCalibratedEventsFit: what calibration finds is within the target for every later pricing
-// afterwards, on the grid that the full bracket chooses and in a ledger.
+// TestCalibratedEventsFit: a calibrated event is within the target at every later pricing, on the
+// grid that the full bracket chooses and in a ledger.
 func TestCalibratedEventsFit(t *testing.T) {
 	relations := []Relation{ReplaceOne, AddOrRemoveOne}
 	if testing.Short() {

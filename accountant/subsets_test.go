@@ -21,7 +21,7 @@ type blend struct {
 	weight []float64
 }
 
-// drawn enumerates every sample of the records and the sum each has.
+// drawn enumerates every sample of the records and returns their sums, weighted.
 func drawn(records []plane, weight func(size int) float64) blend {
 	var out blend
 	for set := range 1 << len(records) {
@@ -47,8 +47,9 @@ func (b blend) density(x, y float64) float64 {
 	return sum / (2 * math.Pi)
 }
 
-// hockeySticks are ∫(p − e^ε·q)₊ for several ε by the midpoint rule on a grid that holds all but
-// 1e-10 of the mass; where the integrand bends at zero the rule is off by up to quadrature.
+// hockeySticks returns ∫(p − e^ε·q)₊ for several ε, by the midpoint rule on a grid that holds all
+// but 1e-10 of the mass. The error of the rule, from where the integrand bends at zero, is at
+// most quadrature.
 func hockeySticks(p, q blend, epsilons []float64) []float64 {
 	const reach, step = 6.6, 0.1
 	lo, hi := plane{math.Inf(1), math.Inf(1)}, plane{math.Inf(-1), math.Inf(-1)}
@@ -73,8 +74,9 @@ func hockeySticks(p, q blend, epsilons []float64) []float64 {
 
 const quadrature = 2e-4
 
-// neighbours draws n−1 common records and two that take turns in the last place, every coordinate
-// of the vectors of norm at most 1 non-negative or not; extreme ones come first.
+// neighbours returns two data sets of n vectors of norm at most 1, which have n−1 records in
+// common and differ in the last one. nonNegative says that no coordinate is negative. The first
+// turns are extreme cases, the others are random.
 func neighbours(rng *rand.Rand, n, turn int, nonNegative bool) (d, e []plane) {
 	draw := func() plane {
 		angle, length := rng.Float64()*2*math.Pi, math.Sqrt(rng.Float64())
@@ -89,7 +91,7 @@ func neighbours(rng *rand.Rand, n, turn int, nonNegative bool) (d, e []plane) {
 	for range n - 1 {
 		d = append(d, draw())
 	}
-	if turn == 0 { // the rest of no weight, and two records as far apart as can be
+	if turn == 0 { // the common records are zero, and the two others as far apart as possible
 		clear(d)
 	}
 	u, v := plane{1, 0}, plane{-1, 0}
@@ -109,8 +111,8 @@ func neighbours(rng *rand.Rand, n, turn int, nonNegative bool) (d, e []plane) {
 
 // TestSampledSumsBruteForce enumerates all samples of few records. The hockey-stick divergence of
 // the two true mixtures, in both orders and at negative ε too, is never above the claimed curve,
-// for subsets of fixed size, for Poisson samples under replace-one by both of its curves, and it
-// comes close where the neighbours are the worst.
+// for subsets of fixed size and, with both curves, for Poisson samples under replace-one. It
+// comes close to the curve for the worst neighbours.
 func TestSampledSumsBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	epsilons := []float64{-0.5, 0, 0.1, 0.4, 1, 2}
@@ -176,10 +178,10 @@ func TestSampledSumsBruteForce(t *testing.T) {
 							}
 						}
 					}
-					// the worst neighbours are among those tried
+					// The worst neighbours are among those tried.
 					tight := name == "subset" || name == "opposite" && !nonNegative
 					if tight && !refuted {
-						t.Error("noise wider by 1.3 than it is would be believed: the test shows nothing")
+						t.Error("the test would accept a claim of 1.3 times as much noise: it shows nothing")
 					}
 				})
 			}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// mixed is a random composition of discrete, sampled and other events, of up to four kinds.
+// mixed returns a random composition of discrete, sampled and other events, of up to four kinds.
 func (d draws) mixed() Event {
 	rate := func() float64 { return d.between(1e-4, 0.9) }
 	laplace := func() Event { return Laplace{d.between(0.1, 20)} }
@@ -55,8 +55,8 @@ func TestDeltaOfMixedSums(t *testing.T) {
 	}
 }
 
-// TestDirectionsWithoutAWindow: if the sum of one direction hardly reaches ε, or not at all, the
-// answer is that of the other direction.
+// TestDirectionsWithoutAWindow: if the losses of one direction hardly add up to ε, or not at all,
+// the other direction gives the answer.
 func TestDirectionsWithoutAWindow(t *testing.T) {
 	for _, c := range []struct {
 		e   Event

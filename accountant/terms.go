@@ -12,14 +12,15 @@ import (
 // Terms are the permanent settings of a ledger in a journal, stored in its first line. Every
 // process that opens the ledger applies them.
 type Terms struct {
-	Name        string  `json:"name"`           // of the protected records, such as "patients-2026"
+	Name        string  `json:"name"`           // names the protected records, such as "patients-2026"
 	Unit        string  `json:"unit,omitempty"` // see WithUnit; empty for a record
 	Budget      Budget  `json:"budget"`
 	FilterOrder float64 `json:"filter_order,omitempty"` // see WithFilter; 0 for none
-	Limits      []Limit `json:"limits,omitempty"`       // below the budget
+	Limits      []Limit `json:"limits,omitempty"`       // restrictions beyond the budget
 }
 
-// maxName bounds names of ledgers, so that they are names of files and keys of tables everywhere.
+// maxName bounds names of ledgers, so that every store can use them as names of files or keys of
+// tables.
 const maxName = 128
 
 // ValidateName returns an error for names that some store could not use: valid names are 1
@@ -39,7 +40,9 @@ func ValidateName(name string) error {
 	return nil
 }
 
-// Validate reports every mistake at once, as *param.Error joined by errors.Join.
+// Validate reports every mistake at once.
+//
+// Errors: *param.Error values, joined.
 func (t Terms) Validate() error {
 	errs := []error{ValidateName(t.Name), t.Budget.Validate()}
 	if len(t.Unit) > maxName || !utf8.ValidString(t.Unit) {

@@ -53,7 +53,7 @@ type placedLine struct {
 	of     *placedTransaction
 	number int // among its lines
 	spent  int
-	ahead  int // of spent, in a journal: those not handed out yet
+	ahead  int // how many of spent, in a journal, are not handed out yet
 
 	identified bool // the transaction has an ID
 }
@@ -105,7 +105,7 @@ func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 		},
 		uses: func(purpose string) Event {
 			if held != nil {
-				return nil // which was counted when it was set aside
+				return nil // its uses were counted when they were set aside
 			}
 			return all(purpose)
 		},
@@ -113,7 +113,7 @@ func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 	return out, err
 }
 
-// find is transaction under the state lock.
+// find is like transaction, for callers that do not hold the state lock.
 func (l *Ledger) find(id string) *placedTransaction {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -211,7 +211,7 @@ func (l *Ledger) resumable(held *placedTransaction, t Transaction, lines []*plac
 	return nil
 }
 
-// missing returns the journal lines for uses that are known to be taken and not yet counted. The
+// missing returns the journal lines for uses that are known to be taken but not yet counted. The
 // caller holds the state lock.
 func (held *placedTransaction) missing(lines []*placedLine) (out []*change) {
 	for i, p := range held.lines {
@@ -233,7 +233,7 @@ func (held *placedTransaction) resume(lines []*placedLine) (out []*Reservation) 
 	return out
 }
 
-// take counts n uses as gone; the caller holds the state lock.
+// take counts n uses as taken; the caller holds the state lock.
 func (p *placedLine) take(n int) {
 	if n = min(n, p.line.Count-p.spent); n <= 0 {
 		return
@@ -329,7 +329,8 @@ func (l *Ledger) reservedOf(p *placedLine) int {
 	return 0
 }
 
-// event is the whole transaction: what Ledger.event will price once it is set aside.
+// event returns the whole transaction as one event, as Ledger.event returns it once it is set
+// aside.
 func (t Transaction) event(lines []*placedLine) Event {
 	all := Composed{}
 	parts := make([][]Composed, len(t.Groups))
@@ -375,7 +376,7 @@ func (l *Ledger) setAllAside(t Transaction, lines []*placedLine) []*Reservation 
 		}
 		held.lines = append(held.lines, p)
 	}
-	for _, p := range held.lines { // after all are reserved: none is late because of another
+	for _, p := range held.lines { // after all are reserved, so that none is late because of another
 		p.take(p.line.Taken)
 		out = append(out, p.reservation())
 	}

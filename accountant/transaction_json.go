@@ -35,9 +35,9 @@ func (l *Ledger) saveTransactions() []savedTransaction {
 	return out
 }
 
-// settle counts the remaining uses of transactions as taken, in the ledger and in its parts. It is
-// for a ledger that was just saved and is merged into another: the runs still take those uses from
-// their original ledger, so the merged one must not hand them out.
+// settle counts the remaining uses of transactions as taken, in the ledger and in its parts. Call
+// it on a ledger that was just saved and is merged into another: the runs still take those uses
+// from their original ledger, so the merged one must not hand them out.
 func (s *savedLedger) settle() {
 	for _, t := range s.Transactions {
 		for _, line := range t.Lines {
@@ -65,8 +65,8 @@ func (s *savedLedger) take(line savedLine) {
 	}
 }
 
-// restoreTransactions reads the transactions of a ledger whose entries and parts have been read:
-// they say which of the uses belong to which run, and can add none.
+// restoreTransactions reads the transactions of a ledger whose entries and parts have been read.
+// They assign uses to runs, and cannot add any.
 func (l *Ledger) restoreTransactions(saved []savedTransaction) error {
 	for i, s := range saved {
 		t, err := l.restoreTransaction(s)

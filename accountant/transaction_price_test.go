@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// payFor is a ledger that twelve uses of twelve's event fill.
+// payFor returns a ledger whose budget twelve uses of gaussianEvent(12) use up.
 func payFor(t *testing.T) *accountant.Ledger {
 	t.Helper()
 	cost, err := accountant.Epsilon(accountant.Repeated{Event: gaussianEvent(12), Count: 12}, 1e-5,
@@ -44,7 +44,7 @@ func TestTransactionsPriceEveryUseAndPart(t *testing.T) {
 	}
 }
 
-// Uses that are known to be gone are gone on a ledger that has not heard of the run.
+// A ledger that does not know the run counts the uses that the transaction says were taken.
 func TestNewTransactionsCountWhatIsGone(t *testing.T) {
 	l := payFor(t)
 	got, err := l.ReserveAll(accountant.Transaction{ID: "a", Lines: []accountant.Line{
@@ -53,14 +53,14 @@ func TestNewTransactionsCountWhatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := got[0].Remaining(); n != 7 {
-		t.Errorf("%d of 12 uses are left, of which 5 are gone", n)
+		t.Errorf("%d of 12 uses are left, of which 5 were taken", n)
 	}
 	if e := l.Entries()[0]; e.Spent != 5 {
 		t.Errorf("the ledger counts %d uses", e.Spent)
 	}
 }
 
-// What a transaction has taken does not count a second time against those who resume by purpose.
+// Uses that a transaction has taken are not subtracted again from those that Resume returns.
 func TestResumeCountsOwnedUsesOnce(t *testing.T) {
 	l := payFor(t)
 	e := gaussianEvent(12)

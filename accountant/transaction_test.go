@@ -16,7 +16,7 @@ var txBudget = accountant.Budget{Epsilon: 1, Delta: 1e-5}
 
 func gaussianEvent(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} }
 
-// run is a transaction of several stages, the last of them in three disjoint parts.
+// run returns a transaction of several stages, the last of them in three disjoint parts.
 func run(id string, z float64) accountant.Transaction {
 	t := accountant.Transaction{ID: id, Groups: []accountant.Parts{{Purpose: "by class", N: 3}},
 		Lines: []accountant.Line{
@@ -95,8 +95,8 @@ func TestTransactionIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestConcurrentTransactionsNeverStrandEachOther: of twelve on a ledger that can pay six, six are
-// had whole.
+// TestConcurrentTransactionsNeverStrandEachOther: of twelve transactions on a ledger that can pay
+// for six, exactly six are reserved, each of them whole.
 func TestConcurrentTransactionsNeverStrandEachOther(t *testing.T) {
 	one, err := accountant.Epsilon(accountant.Repeated{Event: gaussianEvent(12), Count: 12}, 1e-5,
 		accountant.AddOrRemoveOne)
@@ -136,8 +136,9 @@ func spend(t *testing.T, r *accountant.Reservation, n int) {
 	}
 }
 
-// TestTransactionIsSetAsideOnce: the same ID again hands out what is left, from the ledger's own
-// memory and from that of a file, and never less than the caller knows to be gone.
+// TestTransactionIsSetAsideOnce: reserving the same ID again returns the remaining uses, from a
+// ledger in memory and from one that was saved and read back, without those that the caller says
+// were taken.
 func TestTransactionIsSetAsideOnce(t *testing.T) {
 	l := accountant.NewLedger(txBudget)
 	first, err := l.ReserveAll(run("a", 10))
@@ -175,7 +176,7 @@ func TestTransactionIsSetAsideOnce(t *testing.T) {
 			t.Errorf("asking again costs: %v, was %v", l.Epsilon(), cost)
 		}
 		if err := left[0].Spend(); !errors.Is(err, accountant.ErrReservationExhausted) {
-			t.Errorf("a use that is gone is taken again: %v", err)
+			t.Errorf("a use is taken twice: %v", err)
 		}
 	}
 	// Two holders of one line cannot take more than it has.
@@ -224,7 +225,7 @@ func TestTransactionRefusesOtherLinesUnderItsID(t *testing.T) {
 	}
 }
 
-// TestResumeLeavesTransactionsAlone: what a run can ask for by its ID is not handed to others.
+// TestResumeLeavesTransactionsAlone: Resume does not return uses of a transaction with an ID.
 func TestResumeLeavesTransactionsAlone(t *testing.T) {
 	l := accountant.NewLedger(txBudget)
 	if _, err := l.ReserveAll(run("a", 10)); err != nil {
@@ -242,7 +243,7 @@ func TestResumeLeavesTransactionsAlone(t *testing.T) {
 	}
 }
 
-// TestHostileTransactionsInFiles: a file cannot give a run more uses than its entries pay for.
+// TestHostileTransactionsInFiles: a file cannot give a run more uses than its entries hold.
 func TestHostileTransactionsInFiles(t *testing.T) {
 	l := accountant.NewLedger(txBudget)
 	first, err := l.ReserveAll(run("a", 10))

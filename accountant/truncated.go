@@ -8,10 +8,11 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// truncatedAtom: whether the others alone fill the batch does not depend on the record. If they do
-// not, its presence is a Poisson sample; if they do, it can only take another's place, at the rate
-// P(Bin(n,q) > B)·B/(n·P(Bin(n−1,q) ≥ B)) and with twice the effect. Population counts the record.
-// Source: Ganesh 2025.
+// truncatedAtom returns the atom of a truncated Poisson sample. Whether the other records alone
+// fill the batch does not depend on the record. If they do not, the record is in the batch as in
+// a Poisson sample. If they do, it can only take the place of another one, at the rate P(Bin(n,q)
+// > B)·B/(n·P(Bin(n−1,q) ≥ B)) and with twice the effect. Population counts the record. Source:
+// Ganesh 2025.
 func truncatedAtom(v TruncatedPoisson, r Relation) atom {
 	full := binomialAtLeast(v.MaxBatch, v.Population-1, v.Probability)
 	q, mu := sampledEffect(v.Probability, 1/v.NoiseMultiplier)
@@ -39,8 +40,8 @@ func (a truncAtom) halves() (whole, cut atom) {
 	return rateAtom(sampledGaussian{a.q, a.mu}), rateAtom(sampledGaussian{a.rate, 2 * a.mu})
 }
 
-// rateAtom replaces a sample of everything by no sample; a rate of zero stays, as an effect that is
-// never seen.
+// rateAtom returns the plain Gaussian for an atom that samples every record. An atom of rate zero
+// is left as it is; its effect is never seen.
 func rateAtom(a atom) atom {
 	switch v := a.(type) {
 	case oppositeAtom:
@@ -90,8 +91,8 @@ func (a truncAtom) pairs() *pld.Pairs {
 	return out
 }
 
-// binomialTerm is P(Bin(n, q) = j), by the saddle point expansion of Loader 2000: logarithms of
-// factorials of large numbers differ by too little to keep the digits of the quotient.
+// binomialTerm returns P(Bin(n, q) = j), by the saddle point expansion of Loader 2000. The
+// difference of logarithms of large factorials would lose the digits of the quotient.
 func binomialTerm(j, n int, q float64) float64 {
 	if j == 0 {
 		return math.Exp(float64(n) * math.Log1p(-q))
@@ -105,7 +106,7 @@ func binomialTerm(j, n int, q float64) float64 {
 	return math.Exp(s) * math.Sqrt(all/(2*math.Pi*a*b))
 }
 
-// stirlingRest is log n! − log(√(2πn)·(n/e)^n).
+// stirlingRest returns log n! − log(√(2πn)·(n/e)^n).
 func stirlingRest(n float64) float64 {
 	if n < 16 {
 		v, _ := math.Lgamma(n + 1)
@@ -115,7 +116,7 @@ func stirlingRest(n float64) float64 {
 	return (1./12 - r*(1./360-r*(1./1260-r*(1./1680-r/1188)))) / n
 }
 
-// deviance is x·log(x/m) + m − x, without cancellation where x and m are close.
+// deviance returns x·log(x/m) + m − x, without cancellation where x and m are close.
 func deviance(x, m float64) float64 {
 	d := x - m
 	if math.Abs(d) >= 0.1*(x+m) {
@@ -133,7 +134,7 @@ func deviance(x, m float64) float64 {
 	}
 }
 
-// binomialAtLeast is P(Bin(n, q) ≥ k), rounded up.
+// binomialAtLeast returns P(Bin(n, q) ≥ k), rounded up.
 func binomialAtLeast(k, n int, q float64) float64 {
 	if k <= 0 {
 		return 1

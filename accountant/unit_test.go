@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// TestUnit: whose presence is protected is said in the guarantee, survives saving, and ledgers of
-// several units are not merged: what users are promised is not promised to each of their rows.
+// TestUnit: the guarantee names the protected unit, the unit is saved, and ledgers of different
+// units are not merged: a guarantee for users is weaker for each of their rows.
 func TestUnit(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	users, rows := accountant.NewLedger(budget, accountant.WithUnit("user"), nil),

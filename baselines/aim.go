@@ -13,38 +13,40 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// AIM measures the tables of a few columns that its model of the records misses most, one after
-// another, and draws rows from the graphical model that meets all measurements.
+// AIM measures, one after another, the tables of a few columns that differ most from its model of
+// the records, and draws rows from a graphical model fitted to all measurements.
 //
-// It releases the counts of each column's values first, groups values by them, and fits independent
-// columns. Each round chooses a table by the exponential mechanism: by the sum of its cells'
-// distances from the model, less what the noise of its measurement would add. The table is measured
-// with Gaussian noise and the model fitted to everything measured so far. Where a measurement has
-// changed the model by less than its noise, further ones use four times the budget; the last round
-// uses the rest.
+// It first releases the counts of each column's values, groups values by these counts, and fits a
+// model of independent columns. Each round chooses a table by the exponential mechanism. The score
+// of a table is the sum of its cells' distances from the model minus the expected noise of its
+// measurement. The table is measured with Gaussian noise, and the model is fitted to everything
+// measured so far. If a measurement changes the model by less than its noise, later ones use four
+// times the budget; the last round uses the rest. A plan with fewer rounds than the default begins
+// with more of the budget for each.
 //
 // Guarantee: one Gaussian release of all columns' counts; Rounds exponential mechanisms of the same
-// ε, each among tables whose distance from public numbers changes by at most 1 with a record that
-// comes or goes, and by 2, halved in the choice, with one that is replaced; 8·Rounds Gaussian
-// releases of the same noise, each of one table, in which a record has one cell. Which tables
-// these are, and how many releases a table gets, follows from earlier releases. Rows of persons
-// count for their shares.
+// ε; and 8·Rounds Gaussian releases of the same noise. An exponential mechanism chooses among
+// tables by their distances from public numbers, which change by at most 1 if a record is added or
+// removed, and by at most 2 if one is replaced, for which the choice allows. Each Gaussian release
+// is of one table, in which a record has one cell. Which tables are measured, and how often,
+// depends on earlier releases only. Rows of persons count with their weights.
 //
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for
-// Differentially Private Synthetic Data", 2022. Different here: values are grouped by released
-// counts; the noise of a round is a number of equal releases, so that what is composed is fixed
-// beforehand; distances are taken from rows drawn from the model instead of its exact tables.
+// Differentially Private Synthetic Data", 2022. Here, unlike in the paper, values are grouped by
+// released counts; a table with the class can also be chosen with coarse groups, whose few cells
+// stand out of the noise where those of the fine table do not; a measurement is a number of equal
+// releases, so that the composed events are fixed in advance; and distances are from rows drawn
+// from the model instead of its exact tables.
 type AIM struct {
 	Tables
-	Rounds int // 0 for ten for each column, or three where that is more than 150
-	Order  int // largest number of columns of a table: 2 or 3; 0 for 3
+	Rounds int // 0 means ten for each column, but not more than the larger of 150 and three for each
+	Order  int // largest number of columns of a table: 2 or 3; 0 means 3
 }
 
-// MST measures pairs of columns along a tree: pairs are chosen one after another by the exponential
-// mechanism, by their distance from independent columns, so that they join all columns.
+// MST measures pairs of columns that form a tree over all columns. The pairs are chosen one after
+// another by the exponential mechanism, by their distance from independent columns.
 //
-// Guarantee: that of [AIM], with one choice less than there are columns, and as many releases for
-// each.
+// Guarantee: that of [AIM], where Rounds is the number of columns minus 1.
 //
 // Source: McKenna, Miklau and Sheldon, "Winning the NIST Contest", 2021.
 type MST struct{ Tables }
@@ -80,8 +82,16 @@ func (c AIM) Plan() (*Plan, error) {
 
 const aimClassWeight = 2
 
-// roundsFor is ten rounds for each column, but of more than 150 rounds no more than three.
+// roundsFor returns the default number of rounds: ten for each column, but not more than the larger
+// of 150 and three for each column.
 func roundsFor(columns int) int { return min(10*columns, max(150, 3*columns), mostRounds) }
+
+// firstLevel is how many of the units of a round the first measurements have: one where there are
+// as many rounds as by default, since later ones are made with more. Of fewer rounds each has
+// more, up to its equal part, or most of the units would be left to the last one.
+func (m tableMethod) firstLevel() int {
+	return min(max(roundsFor(len(m.attributes))/max(m.rounds, 1), 1), unitsRound)
+}
 
 // Plan calibrates the noise and prices all stages.
 //
@@ -95,6 +105,7 @@ func (c MST) Plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	tables.Coarse = 1
 	attributes := attributesOf(c.Schema)
 	return newTablePlan(tableMethod{Tables: tables, system: nameMST, rounds: len(attributes) - 1,
 		order: 2, attributes: attributes})
@@ -106,9 +117,10 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 	if err != nil {
 		return nil, err
 	}
-	domain := domainOf(groups)
-	f := &tableFit{tableWork: w, domain: domain, total: total, list: w.candidates(domain),
-		columns: columns, rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: 1}
+	domain := columnsOf(groups)
+	f := &tableFit{tableWork: w, domain: domain[:len(groups)], coarse: domain, groups: groups,
+		total: total, list: w.candidates(domain), columns: columns,
+		rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: w.firstLevel()}
 	f.model = f.independent()
 	if w.rounds > 0 {
 		if err := f.tables(ctx, r, groups); err != nil {
@@ -122,8 +134,8 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 	return newTableModel(w.Schema, w.attributes, groups, f.model), nil
 }
 
-// columns releases the counts of every attribute's codes, and what follows from them: groups, the
-// measurements of their totals, and the number of records.
+// columns releases the counts of every attribute's codes and computes from them groups, the
+// measurements of the groups' totals, and the number of records.
 func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping,
 	measured []graphical.Measurement, total float64, err error) {
 	std, classStd := w.columnStd(w.columnNoise(w.noise))
@@ -157,7 +169,7 @@ func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping
 		return wider * std
 	}
 	weights, first := 0.0, 0
-	for _, a := range w.attributes { // the mean of what the columns add up to, by their noise
+	for _, a := range w.attributes { // total is the mean of the columns' sums, weighted by their precision
 		sum := 0.0
 		for _, c := range counts[first : first+a.codes] {
 			sum += c
@@ -172,6 +184,7 @@ func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping
 		values := counts[first : first+a.codes]
 		first += a.codes
 		g := a.grouped(simplex(values, total), min(leastGroup*noise/total, 0.5), w.Bins)
+		a.coarsen(&g, w.Coarse)
 		groups = append(groups, g)
 		m := graphical.Measurement{Attributes: []int{j}, Values: make([]float64, g.size), Std: noise,
 			Parts: make([]float64, g.size)}
@@ -185,32 +198,36 @@ func (w tableWork) columns(ctx context.Context, r *synth.Run) (groups []grouping
 }
 
 const (
-	leastGroup  = 2.0 // standard deviations of a group's count, at least
-	leastPart   = 0.5 // records of a group where a fit begins
-	roundPasses = 80  // over the model's tables after a round
+	leastGroup  = 2.0 // smallest count of a group, in standard deviations of the noise
+	leastPart   = 0.5 // smallest count of a group, in records, at the start of a fit
+	roundPasses = 80  // passes over the model's tables after a round
+	farPasses   = 600 // passes if the model is still far from what the round has measured
+	farSquares  = 4.0 // mean square, in variances of the noise, from which that is far
 	lastPasses  = 3000
-	mostDrawn   = 1 << 17 // rows by which candidates are compared with the model
+	mostDrawn   = 1 << 17 // largest number of rows drawn to compare candidates with the model
 	leastDrawn  = 1 << 13
-	mostCounted = 1 << 27 // of these rows and of candidates, multiplied
+	mostCounted = 1 << 27 // largest product of the numbers of these rows and of candidates
 )
 
-// tableFit is a fit in progress: everything in it was released, but for the counts of tables.
+// tableFit is a fit in progress. Everything in it except counts has been released.
 type tableFit struct {
 	tableWork
 	domain  graphical.Domain
+	coarse  graphical.Domain // that of columnsOf
+	groups  []grouping
 	list    []candidate
 	total   float64
 	columns []graphical.Measurement
 	values  []tableValues
 	model   *graphical.Model
 	rng     *rand.Rand
-	level   int // units of a measurement
+	level   int // units used for a measurement
 
 	counts            *mechanism.FixedSum
 	choices, measures *mechanism.Allowance
 }
 
-// independent is the model of independent columns.
+// independent returns the model of independent columns.
 func (f *tableFit) independent() *graphical.Model {
 	factors := make([]graphical.Factor, len(f.columns))
 	for a, c := range f.columns {
@@ -223,19 +240,20 @@ func (f *tableFit) independent() *graphical.Model {
 	return graphical.NewModel(f.domain, factors)
 }
 
-// tables makes the rounds. Uses that are not needed are taken without a draw: they are paid for.
+// tables runs the rounds. Grants that are not needed are taken without a draw, since they are paid
+// for.
 func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) error {
 	if err := f.restore(r.Saved()); err != nil {
 		return err
 	}
 	r.Keep(f.file)
-	sums, err := r.Read(ctx, synth.Pass{Purpose: purposeTables, State: groupState(groups)})
+	sums, err := r.Read(ctx, synth.Pass{Purpose: purposeTables, State: passState(groups)})
 	if err != nil {
 		return err
 	}
 	f.counts = sums.Sums()[0]
 	f.choices, f.measures = r.Allowance(purposeTables), r.Allowance(purposeValues)
-	if err := f.refit(ctx, roundPasses); err != nil {
+	if err := f.follow(ctx); err != nil {
 		return err
 	}
 	guesses := f.guesses()
@@ -262,20 +280,22 @@ func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) 
 	return nil
 }
 
-// guesses are the model's tables of all candidates, in records, counted in rows drawn from it.
+// guesses returns the tables of all candidates, in records, as counted in rows drawn from the
+// model.
 func (f *tableFit) guesses() [][]float64 {
 	records := f.Nominal
 	if records == 0 {
 		records = int(min(f.total, mostDrawn))
 	}
 	drawn := f.drawn(records, len(f.list))
-	codes := f.model.Drawer().Draw(f.rng, drawn)
+	var buffers [][]uint16
+	codes := withCoarse(f.groups, f.model.Drawer().Draw(f.rng, drawn), &buffers)
 	ones := slices.Repeat([]int64{1}, drawn)
 	out := make([][]float64, len(f.list))
 	inParallel(len(f.list), func(i int) {
 		c := f.list[i]
 		counts := make([]int64, c.cells)
-		countCells(f.domain, c.attributes, codes, ones, counts)
+		countCells(f.coarse, c.columns, codes, ones, counts)
 		out[i] = make([]float64, c.cells)
 		for k, n := range counts {
 			out[i][k] = float64(n) * f.total / float64(drawn)
@@ -284,7 +304,7 @@ func (f *tableFit) guesses() [][]float64 {
 	return out
 }
 
-// units are those of the next measurement: all that are left in the last round.
+// units returns the number of units for the next measurement: in the last round, all that are left.
 func (f *tableFit) units() int {
 	left := f.measures.Remaining()
 	if f.system == nameMST {
@@ -313,11 +333,11 @@ func (f *tableFit) round(ctx context.Context, guesses [][]float64) error {
 		return nil
 	}
 	before := guesses[i]
-	if err := f.refit(ctx, roundPasses); err != nil {
+	if err := f.follow(ctx); err != nil {
 		return err
 	}
 	moved := 0.0
-	for k, p := range f.model.Marginal(f.list[i].attributes) {
+	for k, p := range f.law(f.list[i]) {
 		moved += math.Abs(p*f.total - before[k])
 	}
 	if moved <= expectedNoise(f.list[i].cells, std) {
@@ -326,8 +346,20 @@ func (f *tableFit) round(ctx context.Context, guesses [][]float64) error {
 	return nil
 }
 
-// choose takes one choice among the candidates that the model has room for; -1 for none, where the
-// choice is spent without a draw.
+// law returns the model's probability of each cell of a table that the model holds.
+func (f *tableFit) law(c candidate) []float64 {
+	cells := f.model.Marginal(c.attributes)
+	merged := c.merged(f.groups)
+	if merged == nil {
+		return cells
+	}
+	law := make([]float64, c.cells)
+	graphical.Merge(law, cells, merged)
+	return law
+}
+
+// choose chooses among the candidates for which the model has room. If there are none, it spends
+// the choice without a draw and returns -1.
 func (f *tableFit) choose(guesses [][]float64, std float64) (int, error) {
 	open := f.open()
 	grant, err := f.choices.Next()
@@ -348,11 +380,12 @@ func (f *tableFit) choose(guesses [][]float64, std float64) (int, error) {
 	return open[k], nil
 }
 
-// open are the candidates that may be measured next: those that the model holds already, and those
-// with which its tables have no more cells than the measurements so far allow. Of MST they are the
-// pairs that join two parts of the tree.
+// open returns the candidates that may be measured next. For AIM these are the tables that the
+// model contains already and those that do not make its tables larger than the present limit, which
+// grows with the number of measurements. For MST they are the pairs that join two parts of the
+// tree.
 func (f *tableFit) open() (open []int) {
-	groups, limit := f.groups(), float64(f.Cells)
+	groups, limit := f.measured(), float64(f.Cells)
 	var part []int
 	if f.system == nameMST {
 		part = f.parts()
@@ -377,8 +410,8 @@ func (f *tableFit) open() (open []int) {
 	return open
 }
 
-// groups are the columns that have been measured together, and each by itself.
-func (f *tableFit) groups() (groups [][]int) {
+// measured returns the groups of columns that have been measured together, and each column alone.
+func (f *tableFit) measured() (groups [][]int) {
 	for _, c := range f.columns {
 		groups = append(groups, c.Attributes)
 	}
@@ -388,7 +421,7 @@ func (f *tableFit) groups() (groups [][]int) {
 	return groups
 }
 
-// parts are the connected parts of the columns that have been measured together.
+// parts returns, for each column, a number of the connected component of columns measured together.
 func (f *tableFit) parts() []int {
 	part := make([]int, len(f.domain))
 	for a := range part {
@@ -406,7 +439,7 @@ func (f *tableFit) parts() []int {
 	return part
 }
 
-// measure returns the mean of n releases of a table's counts.
+// measure returns the mean of the given number of releases of a table's counts.
 func (f *tableFit) measure(c candidate, units int) ([]float64, error) {
 	mean, out := make([]float64, c.cells), make([]float64, c.cells)
 	std := f.unitStd(f.noise)
@@ -427,30 +460,54 @@ func (f *tableFit) measure(c candidate, units int) ([]float64, error) {
 	return mean, nil
 }
 
+// follow fits the model between two rounds. A model that misses the last measurement by far more
+// than its noise would have the same table chosen again, although it has been measured: then the
+// fit goes on.
+func (f *tableFit) follow(ctx context.Context) error {
+	err := f.refit(ctx, roundPasses)
+	if err == nil && len(f.values) > 0 && f.far() {
+		err = f.refit(ctx, farPasses)
+	}
+	return err
+}
+
+// far reports whether the model misses the last measurement by far more than its noise.
+func (f *tableFit) far() bool {
+	last := f.values[len(f.values)-1]
+	std := f.unitStd(f.noise) / math.Sqrt(float64(last.units))
+	squares := 0.0
+	for k, p := range f.model.Marginal(f.list[last.candidate].attributes) {
+		off := (p*f.total - last.values[k]) / std
+		squares += off * off
+	}
+	return squares > farSquares*float64(len(last.values))
+}
+
 // refit fits the model to everything measured.
 func (f *tableFit) refit(ctx context.Context, passes int) error {
 	list := slices.Clone(f.columns)
 	for _, v := range f.values {
-		list = append(list, graphical.Measurement{Attributes: f.list[v.candidate].attributes,
-			Values: v.values, Std: f.unitStd(f.noise) / math.Sqrt(float64(v.units))})
+		c := f.list[v.candidate]
+		list = append(list, graphical.Measurement{Attributes: c.attributes, Values: v.values,
+			Std: f.unitStd(f.noise) / math.Sqrt(float64(v.units)), Merged: c.merged(f.groups)})
 	}
-	f.model = f.model.Extended(f.groups()...)
+	f.model = f.model.Extended(f.measured()...)
 	return f.model.Fit(ctx, list, f.total, passes)
 }
 
-// tableValues are one measurement.
+// tableValues is one measurement.
 type tableValues struct {
 	candidate, units int
 	values           []float64
 }
 
-const sectionTables = "tables" // of each its candidate, its units and its values
+const sectionTables = "tables" // for each measurement: candidate, units and values
 
 type tableHeader struct {
 	Level int `json:"level"`
 }
 
-// file is what a checkpoint holds of the rounds so far.
+// file returns the state of the rounds so far for a checkpoint.
 func (f *tableFit) file() (*synth.File, error) {
 	var numbers []float64
 	for _, v := range f.values {
@@ -460,7 +517,8 @@ func (f *tableFit) file() (*synth.File, error) {
 	return synth.NewFile(tableHeader{f.level}, synth.Part64(sectionTables, &numbers, len(numbers)))
 }
 
-// restore reads what file wrote: no more measurements than there are rounds, of candidates.
+// restore reads what file wrote. It checks that there are at most as many measurements as rounds,
+// and that they are of candidates.
 func (f *tableFit) restore(from *synth.File) error {
 	if from == nil {
 		return nil
@@ -478,7 +536,7 @@ func (f *tableFit) restore(from *synth.File) error {
 		return err
 	}
 	if f.level = h.Level; h.Level < 1 || h.Level > 1<<28 {
-		return malformed("a measurement of no units")
+		return malformed(fmt.Sprintf("measurements of %d units; want 1 or more", h.Level))
 	}
 	for len(numbers) > 0 {
 		if len(numbers) < 2 || len(f.values) >= f.rounds {
@@ -489,7 +547,7 @@ func (f *tableFit) restore(from *synth.File) error {
 			!(units >= 1 && units <= float64(f.tableMethod.units())) || units != math.Trunc(units) ||
 			len(numbers) < 2+f.list[int(i)].cells ||
 			f.system == nameMST && len(f.list[int(i)].attributes) != 2 {
-			return malformed("a measurement of no table")
+			return malformed("a measurement that does not belong to a table of the plan")
 		}
 		end := 2 + f.list[int(i)].cells
 		f.values = append(f.values, tableValues{int(i), int(units), numbers[2:end]})

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// plans are all methods on one schema.
+// plans returns plans of all methods for one schema.
 func plans(t testing.TB, s records.Schema, b accountant.Budget) map[string]*baselines.Plan {
 	t.Helper()
 	c := baselines.Common{Schema: s, Budget: b, MaxItems: min(3, s.MaxItems()), Seed: 1}
@@ -39,7 +39,7 @@ func plans(t testing.TB, s records.Schema, b accountant.Budget) map[string]*base
 
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
-// visible returns all that leaves a fit.
+// visible returns everything that a fit releases.
 func visible(p *baselines.Plan) func(context.Context, *accountant.Ledger,
 	records.Data) (any, error) {
 	return func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
@@ -64,7 +64,7 @@ func TestNothingButReleasesDependsOnARecord(t *testing.T) {
 		for _, s := range []records.Schema{records.Sets(9, 4), records.Sets(40, 12)} {
 			for name, p := range plans(t, s, budget) {
 				for i, pair := range privacytest.Neighbours(t, s, r, 12, 3) {
-					if i%2 != len(name)%2 { // all methods together meet all of them
+					if i%2 != len(name)%2 { // every pair is used by some method
 						continue
 					}
 					t.Run(fmt.Sprintf("%v/%v/%s/%s", r, s, name, pair.Name), func(t *testing.T) {
@@ -77,13 +77,14 @@ func TestNothingButReleasesDependsOnARecord(t *testing.T) {
 	}
 }
 
-// foreign hands out sets that no table would: repeated, out of order, outside the universe.
-type foreign struct {
+// userDefined returns sets that no table contains: repeated items, out of order, outside the
+// universe.
+type userDefined struct {
 	records.Data
 	row []uint32
 }
 
-func (f foreign) Range(lo, hi int, b *device.Batch) {
+func (f userDefined) Range(lo, hi int, b *device.Batch) {
 	f.Data.Range(lo, hi, b)
 	s := &device.Sparse{Cols: b.Sparse.Cols, Offsets: []int{0}}
 	for i := range b.Rows {
@@ -97,7 +98,7 @@ func (f foreign) Range(lo, hi int, b *device.Batch) {
 	b.Sparse = s
 }
 
-func TestForeignRowsMoveNothingTooFar(t *testing.T) {
+func TestUserDefinedRowsMoveNothingTooFar(t *testing.T) {
 	s := records.Sets(9, 4)
 	rows := make([][]uint32, 8)
 	for i := range rows {
@@ -117,7 +118,7 @@ func TestForeignRowsMoveNothingTooFar(t *testing.T) {
 			}
 			for name, p := range plans(t, s, budget) {
 				t.Run(fmt.Sprintf("%v/%s/%v", r, name, row), func(t *testing.T) {
-					privacytest.Replay[records.Data]{Run: visible(p), Budget: budget, Data: foreign{table, row},
+					privacytest.Replay[records.Data]{Run: visible(p), Budget: budget, Data: userDefined{table, row},
 						Neighbour: other, Seeds: 1}.Check(t)
 				})
 			}
@@ -141,15 +142,15 @@ func TestMistakesAreParameterErrors(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestWithHardlyAnyNoise every method reproduces what it is made to: the items' frequencies (within
-// five deviations of the sample and 0.01), the tree also those of pairs that depend on each other.
+// TestWithHardlyAnyNoise: with very little noise, every method reproduces the frequencies of items,
+// and the tree also those of dependent pairs.
 func TestWithHardlyAnyNoise(t *testing.T) {
 	const n, fakes = 20000, 40000
 	s := records.Sets(8, 8)
 	rng := rand.New(rand.NewPCG(3, 9))
 	rows := make([][]uint32, n)
 	for i := range rows {
-		if rng.Float64() < 0.3 { // items 0 and 1 go together, 2 never goes with them
+		if rng.Float64() < 0.3 { // items 0 and 1 come together, and 2 never with them
 			rows[i] = []uint32{0, 1}
 		} else if rng.Float64() < 0.5 {
 			rows[i] = []uint32{2}
@@ -190,7 +191,7 @@ func TestWithHardlyAnyNoise(t *testing.T) {
 	}
 }
 
-// frequencies of 8 items, of the pair 0, 1 and of the pair 1, 2.
+// frequencies returns the frequencies of 8 items, of the pair 0, 1 and of the pair 1, 2.
 func frequencies(d records.Data) [10]float64 {
 	var out [10]float64
 	records.EachSet(d, func(_ int, items []uint32) error {

@@ -13,22 +13,23 @@ import (
 
 // attribute is one discrete value of a row of a table: a block of the encoded row, or its class.
 //
-// Levels and whole numbers of few values have a code each. Other numbers are cut into cells of
-// equal width, on the scale on which the schema encodes them, between codes for the two bounds: a
-// value that many rows have because it is a bound stays a spike. A missing value is the last code.
+// Each level, and each value of an integer with few values, has a code. The range of other numbers
+// is divided into cells of equal width, on the scale on which the schema encodes them. The two
+// bounds have codes of their own, so that a bound that many rows have stays frequent. A missing
+// value is the last code.
 type attribute struct {
-	block   rff.Block // of no width for the class
+	block   rff.Block // with width 0 for the class
 	codes   int
-	cells   int // of equal width; 0 where every code is a value
+	cells   int // number of cells; 0 if every code is a value
 	missing bool
 }
 
 const (
-	fineCells  = 126 // of a number, in addition to its two bounds
-	mostValues = 128 // of a whole number with a code for each
+	fineCells  = 126 // cells of a number, in addition to its two bounds
+	mostValues = 128 // largest number of values of an integer with a code for each
 )
 
-// attributesOf are those of a schema of tables, the class last.
+// attributesOf returns the attributes of a schema of tables; the class is the last.
 func attributesOf(s records.Schema) []attribute {
 	var list []attribute
 	for _, b := range network.TableBlocks(s) {
@@ -52,8 +53,8 @@ func attributesOf(s records.Schema) []attribute {
 
 func (a attribute) class() bool { return a.block.Width == 0 }
 
-// code is that of one encoded row, of which the block's coordinates that are not zero are given:
-// inside the attribute's codes whatever the row holds.
+// code returns the attribute's code for an encoded row, given the nonzero coordinates of the block.
+// It is a valid code whatever the row contains.
 func (a attribute) code(places []int32, values []float32, label int32) int {
 	if a.class() {
 		return min(max(int(label), 0), a.codes-1)
@@ -90,8 +91,8 @@ func (a attribute) code(places []int32, values []float32, label int32) int {
 	return min(int(math.Round(x*float64(last))), last)
 }
 
-// write encodes a code; a number is drawn uniformly within its cell, or within the parts of it that
-// are in spans.
+// write encodes a code. A number is drawn uniformly from its cell, or from the parts of the cell
+// that are in spans.
 func (a attribute) write(row *records.Nonzeros, code int, spans []records.Span, rng *rand.Rand) {
 	if a.block.OneHot {
 		row.Append(a.block.Offset+code, 1)
@@ -115,7 +116,8 @@ func (a attribute) write(row *records.Nonzeros, code int, spans []records.Span, 
 	}
 }
 
-// ordered is how many codes are in an order: those before a missing value, 0 for levels.
+// ordered returns the number of codes that are ordered: 0 for levels, otherwise all but that of a
+// missing value.
 func (a attribute) ordered() int {
 	switch {
 	case a.class() || a.block.OneHot:
@@ -126,17 +128,19 @@ func (a attribute) ordered() int {
 	return a.codes
 }
 
-// A grouping merges the codes of an attribute into fewer groups, by what was released of them.
+// A grouping merges the codes of an attribute into fewer groups, by their released counts.
 type grouping struct {
-	group []uint16  // of each code
-	part  []float64 // of each code, of all records
-	size  int       // number of groups
+	group      []uint16  // group of each code
+	part       []float64 // fraction of all records with each code
+	size       int       // number of groups
+	coarse     []uint16  // coarse group of each group; nil for none
+	coarseSize int       // number of coarse groups
 }
 
-// grouped merges the codes of an attribute whose released parts of all records are given, so that
-// hardly any group has less than the given part. Codes in an order are merged with their
-// neighbours, until they hold one of so many equal parts of the records or twice as much of the
-// range; levels below the least part become one group; classes stay as they are.
+// grouped merges the codes of an attribute, given the fraction of records with each code, so that
+// few groups have a fraction below least. Ordered codes are merged with their neighbours until the
+// group has a fraction 1/groups of the records or 2/groups of the range. Levels with a fraction
+// below least become one group. Classes are not merged.
 func (a attribute) grouped(part []float64, least float64, groups int) grouping {
 	g := grouping{group: make([]uint16, a.codes), part: part}
 	next := func() uint16 {
@@ -186,7 +190,7 @@ func (a attribute) grouped(part []float64, least float64, groups int) grouping {
 	return g
 }
 
-// members are the codes of each group with their parts, for drawing.
+// members returns, for each group, its codes and a choice among them by their fractions.
 func (g grouping) members() ([][]int, []network.Choice) {
 	codes := make([][]int, g.size)
 	weights := make([][]float64, g.size)
@@ -200,7 +204,7 @@ func (g grouping) members() ([][]int, []network.Choice) {
 		for _, x := range w {
 			total += x
 		}
-		if !(total > 0) { // nothing is known of them
+		if !(total > 0) { // the fractions are unknown
 			for k := range w {
 				w[k] = 1
 			}
@@ -210,7 +214,7 @@ func (g grouping) members() ([][]int, []network.Choice) {
 	return codes, choices
 }
 
-// groupState are the groupings as a pass over records carries them: groups alone.
+// groupState encodes the groupings, without fractions, for a pass over records.
 func groupState(list []grouping) []byte {
 	var state []byte
 	for _, g := range list {
@@ -221,7 +225,7 @@ func groupState(list []grouping) []byte {
 	return state
 }
 
-// readGroups reads what groupState writes.
+// readGroups decodes what groupState encoded.
 func readGroups(attributes []attribute, state []byte) (list []grouping, ok bool) {
 	for _, a := range attributes {
 		if len(state) < 2*a.codes {
@@ -241,8 +245,8 @@ func readGroups(attributes []attribute, state []byte) (list []grouping, ok bool)
 	return list, len(state) == 0
 }
 
-// simplex moves noisy counts to the nearest that are not negative and add up to total, and divides
-// them by it.
+// simplex projects noisy counts to the nearest ones that are not negative and add up to total, and
+// divides them by total.
 func simplex(counts []float64, total float64) []float64 {
 	sorted := slices.Clone(counts)
 	slices.Sort(sorted)
@@ -261,7 +265,7 @@ func simplex(counts []float64, total float64) []float64 {
 	return out
 }
 
-// codesOf fills codes[a][i] with the code of each row.
+// codesOf sets codes[j][i] to the code of attribute j in row i.
 func codesOf(attributes []attribute, z *records.Nonzeros, codes [][]uint16) {
 	for j := range attributes {
 		codes[j] = slices.Grow(codes[j][:0], z.Rows)[:z.Rows]

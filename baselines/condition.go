@@ -10,14 +10,14 @@ import (
 // conditional is a sampler that can be conditioned on items.
 type conditional interface {
 	sampler
-	// given is the sampler of sets that have some items, and none of others, with the probability of
-	// such sets; nil where that is zero.
+	// given returns a sampler of sets that have all items of have and none of lack, and the
+	// probability of such sets. The sampler must not be used if the probability is zero.
 	given(have, lack map[uint32]bool) (sampler, float64)
 }
 
-// Condition conditions the model on the items that sets have to have, and on those that they may
-// not have where no set is cut: of a longer set, which is cut after it was drawn, an item may go
-// that the cut one lacks.
+// Condition conditions the model on the items that sets must have. It also conditions on items that
+// sets must not have, but only if no set is truncated: a longer set that has the item may be
+// truncated to one without it.
 func (m *model) Condition(list []records.Constraint) (synth.Model, []int, float64) {
 	s, ok := m.sampler.(conditional)
 	if !ok {
@@ -53,10 +53,10 @@ func (m *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 	return &model{schema: m.schema, sampler: given}, met, probability
 }
 
-// cuts reports whether a set may be drawn that is longer than the schema allows.
+// cuts reports whether sets longer than the schema allows can be drawn, which are then truncated.
 func (m *model) cuts() bool { return m.schema.MaxItems() < m.schema.Dim() }
 
-// given fixes the items.
+// given sets the probabilities of the items to 1 and 0.
 func (p independentItems) given(have, lack map[uint32]bool) (sampler, float64) {
 	out, probability := slices.Clone(p), 1.0
 	for item := range out {
@@ -73,11 +73,11 @@ func (p independentItems) given(have, lack map[uint32]bool) (sampler, float64) {
 	return out, probability
 }
 
-// given passes probabilities of what is wanted below a branch up the tree: branches come after
-// their parents, so that the last ones know their own first. What is left is a tree again, whose
-// branches grow with the probabilities that Bayes' rule gives them.
+// given computes the probability of the condition below each branch, from the leaves up: branches
+// come after their parents, so the order is reversed. By Bayes' rule the conditional distribution
+// is again a tree with the same branches.
 func (t branches) given(have, lack map[uint32]bool) (sampler, float64) {
-	type below struct{ with, without float64 } // of what is wanted, the item being in the set or not
+	type below struct{ with, without float64 } // probability of the condition, given that the item is in the set or not
 	wanted := make([]below, len(t))
 	for k := range wanted {
 		wanted[k] = below{1, 1}
@@ -91,8 +91,8 @@ func (t branches) given(have, lack map[uint32]bool) (sampler, float64) {
 		if lack[b.item] {
 			w.with = 0
 		}
-		// mix is the probability of what is wanted from here on, and that the item is in the set given
-		// it.
+		// mix returns the probability of the condition from here on, and the probability that the item is
+		// in the set given the condition.
 		mix := func(p float64) (total, in float64) {
 			p = min(max(p, 0), 1)
 			total = p*w.with + (1-p)*w.without
@@ -114,7 +114,7 @@ func (t branches) given(have, lack map[uint32]bool) (sampler, float64) {
 	return out, probability
 }
 
-// given keeps the sets of the domain that have what is wanted.
+// given keeps the sets of the domain that meet the condition.
 func (d *domainWeights) given(have, lack map[uint32]bool) (sampler, float64) {
 	all, part := 0.0, 0.0
 	w := &weights{domain: d.weights.domain, p: slices.Clone(d.weights.p)}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// law is the probability of every set that branches draw, by its items as bits.
+// law returns the probability of every set, indexed by its items as bits.
 func (t branches) law(items int) []float64 {
 	p := make([]float64, 1<<items)
 	for set := range p {
@@ -25,7 +25,7 @@ func (t branches) law(items int) []float64 {
 	return p
 }
 
-// asItems are some items.
+// asItems returns the items whose bits are set.
 func asItems(set int) map[uint32]bool {
 	out := map[uint32]bool{}
 	for item := range uint32(32) {
@@ -36,8 +36,8 @@ func asItems(set int) map[uint32]bool {
 	return out
 }
 
-// TestConditionedTreesFollowBayesRule: the law of the conditioned tree is that of the tree given
-// the items, set by set, and the probability is what these sets add up to.
+// TestConditionedTreesFollowBayesRule: the distribution of the conditioned tree is the conditional
+// distribution of the tree, and the returned probability is that of the condition.
 func TestConditionedTreesFollowBayesRule(t *testing.T) {
 	const items = 6
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -92,6 +92,6 @@ func TestConditionedItemsAndDomains(t *testing.T) {
 		t.Errorf("%v with probability %v", w.p, probability)
 	}
 	if _, probability := d.given(asItems(0b1000), nil); probability != 0 {
-		t.Errorf("a set that is not there has probability %v", probability)
+		t.Errorf("sets with an item that no set has have probability %v", probability)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNoSetIsLongerThanItsSchemaAllows: items that are drawn one by one can come to more.
+// TestNoSetIsLongerThanItsSchemaAllows: sets of independently drawn items are truncated to the
+// schema's size.
 func TestNoSetIsLongerThanItsSchemaAllows(t *testing.T) {
 	schema := records.Sets(8, 2)
 	var rows [][]uint32

@@ -2,7 +2,7 @@ package baselines
 
 import "github.com/seed7ba64551/privgen/synth"
 
-// ModelCells is how many cells the tables of a graphical model have.
+// ModelCells returns the number of cells of the tables of a graphical model.
 func ModelCells(m synth.Model) int {
 	cells := 0.0
 	own := m.(*tableModel).model

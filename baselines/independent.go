@@ -10,10 +10,10 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Independent releases how many records have each item, in one Gaussian release, and draws items
-// independently.
+// Independent releases the number of records with each item, in one Gaussian release, and draws
+// items independently.
 //
-// Guarantee: one Gaussian of effect 1/noise multiplier, of which the counts have sensitivity
+// Guarantee: one Gaussian release of effect 1/noise multiplier. The counts have sensitivity
 // √MaxItems under add-or-remove-one and √(2·MaxItems) under replace-one. MaxItems defaults to the
 // schema's.
 type Independent struct{ Common }
@@ -68,7 +68,7 @@ func (m independent) fit(ctx context.Context, r *synth.Run, noise float64) (samp
 	return independentItems(perItem), nil
 }
 
-// independentItems are the items' probabilities.
+// independentItems has the probability of each item.
 type independentItems []float64
 
 func (p independentItems) draw(rng *rand.Rand, n int) [][]uint32 {
@@ -79,7 +79,8 @@ func (p independentItems) draw(rng *rand.Rand, n int) [][]uint32 {
 	return rows
 }
 
-// eachHit visits each of n places with probability p, at the cost of the places visited.
+// eachHit calls hit for each of n places with probability p, independently. Its time is
+// proportional to the number of calls.
 func eachHit(rng *rand.Rand, p float64, n int, hit func(int)) {
 	switch {
 	case !(p > 0):

@@ -13,8 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// eachCut yields every record cut to limit items, ascending and without repetition, whatever
-// user-defined data hold, and its weight: 1, or a row's share of a person. See records.RowsOf.
+// eachCut calls each with every record, truncated to limit items, and its weight: 1, or the weight
+// of a person's row (see records.RowsOf). Items are ascending and distinct, whatever user-defined
+// data contain.
 func eachCut(ctx context.Context, data records.Data, limit int,
 	each func(items []uint32, share float64)) error {
 	data, shares := records.RowsOf(data)
@@ -33,7 +34,7 @@ func eachCut(ctx context.Context, data records.Data, limit int,
 	})
 }
 
-// itemCounts is a release of how many records have each item, and of how many records there are.
+// itemCounts is a release of the number of records with each item and the number of all records.
 type itemCounts struct {
 	schema     records.Schema
 	dim, limit int
@@ -43,10 +44,11 @@ type itemCounts struct {
 // rowsPart is the fraction of the squared effect spent on the number of records.
 const rowsPart = 0.05
 
-// std are the standard deviations at which the joint release has an effect of 1/noise. One record
-// has at most limit items: adding or removing it moves the counts by √limit. Of two records neither
-// has negative counts, so that replacing one by the other moves them by at most √(2·limit),
-// attained where they share nothing; the number of records then stays, and its part is spare.
+// std returns the standard deviations for which the joint release has an effect of 1/noise. One
+// record has at most limit items, so adding or removing it changes the counts by at most √limit.
+// Since counts of a record are not negative, replacing one changes them by at most √(2·limit),
+// which is attained if the two records have no item in common. The number of records then does not
+// change.
 func (c itemCounts) std(noise float64) (items, rows float64) {
 	sensitivity := math.Sqrt(float64(c.limit)) * mechanism.HistogramSensitivity(c.relation)
 	return noise * sensitivity / math.Sqrt(1-rowsPart), noise / math.Sqrt(rowsPart)
@@ -57,7 +59,7 @@ func (c itemCounts) drawable(noise float64) bool {
 	return releasable(c.schema, itemStd) && releasable(c.schema, rowStd)
 }
 
-// counter counts items and records: private numbers.
+// counter returns a counter of items and records, whose numbers are private.
 func (c itemCounts) counter(noise float64) *cutCounter {
 	itemStd, rowStd := c.std(noise)
 	persons := c.schema.RowsPerPerson() > 0
@@ -72,7 +74,8 @@ func (c itemCounts) counter(noise float64) *cutCounter {
 		}}
 }
 
-// release returns released counts, made the best of, and the number of records, at least one.
+// release returns the released counts, shrunk to reduce noise, and the number of records, at least
+// one.
 func (c itemCounts) release(ctx context.Context, r *synth.Run, noise float64) (perItem []float64,
 	n float64, err error) {
 	itemStd, rowStd := c.std(noise)

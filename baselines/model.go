@@ -1,6 +1,7 @@
 package baselines
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -8,17 +9,17 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// model is what a fit releases.
+// model is the released result of a fit on sets.
 type model struct {
 	schema  records.Schema
 	sampler sampler
 }
 
-// sampler draws n sets, each item once, in any order. Sets within the schema may be the sampler's
-// own.
+// sampler draws n sets of distinct items in any order. A set that is not longer than the schema
+// allows may share the sampler's memory.
 type sampler interface {
 	draw(rng *rand.Rand, n int) [][]uint32
-	// numbers returns what draw depends on, in addition to the header.
+	// numbers returns the numbers that draw uses, in addition to those in the header.
 	numbers() []float64
 	header(*modelHeader)
 }
@@ -26,7 +27,7 @@ type sampler interface {
 // modelHeader describes a model in a file; the sampler's numbers are its one section.
 type modelHeader struct {
 	Schema   records.Schema `json:"schema"`
-	MaxItems int            `json:"max_items,omitempty"` // of MWEM's domain, as the fields below
+	MaxItems int            `json:"max_items,omitempty"` // of MWEM's domain, like Domain and Seed
 	Domain   int            `json:"domain,omitempty"`
 	Seed     uint64         `json:"seed,string"`
 }
@@ -36,10 +37,11 @@ const sectionNumbers = "numbers"
 // Schema returns the schema of the synthetic records.
 func (m *model) Schema() records.Schema { return m.schema }
 
-// drawChunk is how many sets are drawn at a time: walking a tree costs as much for one as for many.
+// drawChunk is the number of sets that are drawn at a time: a pass over a tree takes about as long
+// for one set as for many.
 const drawChunk = 1 << 13
 
-// Sampler opens a draw. Sets have no means.
+// Sampler starts a draw. Draw.Means has no effect on sets.
 func (m *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	rng := rand.New(rand.NewPCG(d.Seed, 0x62617365))
 	var ready [][]uint32
@@ -57,7 +59,7 @@ func (m *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	}}, nil
 }
 
-// draw cuts sets to what the schema allows; those are left that reading such a set leaves.
+// draw truncates sets to the size that the schema allows, in the same way as sets that are read.
 func (m *model) draw(rng *rand.Rand, n int) [][]uint32 {
 	rows := m.sampler.draw(rng, n)
 	for i, row := range rows {
@@ -69,7 +71,7 @@ func (m *model) draw(rng *rand.Rand, n int) [][]uint32 {
 	return rows
 }
 
-// Encode writes released state, and nothing else.
+// Encode returns a file of the released state, and nothing else.
 func (m *model) Encode() (*synth.File, error) {
 	h := modelHeader{Schema: m.schema}
 	m.sampler.header(&h)
@@ -85,7 +87,7 @@ func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 		return nil, err
 	}
 	if err := h.Schema.Validate(); err != nil || !h.Schema.Sparse() {
-		return nil, malformed("a schema that is not one of sets")
+		return nil, malformed("the schema is not one of sets")
 	}
 	data, err := f.Section(sectionNumbers)
 	if err != nil {
@@ -115,12 +117,12 @@ func (p independentItems) header(*modelHeader) {}
 
 func readIndependent(h modelHeader, v []float64) (sampler, error) {
 	if len(v) != h.Schema.Dim() {
-		return nil, malformed("probabilities of another universe")
+		return nil, malformed(fmt.Sprintf("%d probabilities; the schema has %d items", len(v), h.Schema.Dim()))
 	}
 	return independentItems(v), nil
 }
 
-// numbers are four a branch.
+// numbers returns four numbers for each branch.
 func (t branches) numbers() []float64 {
 	out := make([]float64, 0, 4*len(t))
 	for _, b := range t {
@@ -133,7 +135,7 @@ func (t branches) header(*modelHeader) {}
 
 func readBranches(h modelHeader, v []float64) (sampler, error) {
 	if len(v)%4 != 0 || len(v)/4 > h.Schema.Dim() {
-		return nil, malformed("a tree of another universe")
+		return nil, malformed("a tree with more branches than the schema has items")
 	}
 	seen := make(map[uint32]bool, len(v)/4)
 	var t branches
@@ -142,7 +144,7 @@ func readBranches(h modelHeader, v []float64) (sampler, error) {
 		if !(item >= 0 && item < float64(h.Schema.Dim())) ||
 			!(parent >= -1 && parent < float64(len(t))) ||
 			seen[uint32(item)] {
-			return nil, malformed("a branch that grows nowhere")
+			return nil, malformed("a branch with an unknown or repeated item, or an unknown parent")
 		}
 		seen[uint32(item)] = true
 		t = append(t, branch{uint32(item), int(parent), v[2], v[3]})
@@ -150,8 +152,8 @@ func readBranches(h modelHeader, v []float64) (sampler, error) {
 	return t, nil
 }
 
-// domainWeights are MWEM's weights with the description of their domain, which is public and drawn
-// again.
+// domainWeights has MWEM's weights and the description of their domain, which is public and drawn
+// again when a model is read.
 type domainWeights struct {
 	mwem
 	*weights
@@ -167,14 +169,14 @@ func readDomain(h modelHeader, v []float64) (sampler, error) {
 	m := mwem{MWEM{Common: Common{Schema: h.Schema, MaxItems: h.MaxItems, Seed: h.Seed},
 		Domain: h.Domain}}
 	if h.MaxItems < 1 || h.MaxItems > h.Schema.MaxItems() || h.Domain < 1 || h.Domain > mostDomain {
-		return nil, malformed("a domain that a plan cannot have")
+		return nil, malformed("a domain that no plan has")
 	}
 	size := setsUpTo(h.Schema.Dim(), h.MaxItems)
 	if size > listedDomain {
 		size = h.Domain
 	}
 	if len(v) != size {
-		return nil, malformed("weights of another domain")
+		return nil, malformed(fmt.Sprintf("%d weights; the domain has %d sets", len(v), size))
 	}
 	domain := m.domain()
 	total := 0.0

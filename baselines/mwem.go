@@ -14,21 +14,20 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// MWEM is multiplicative weights with the exponential mechanism, over the domain and for the
-// workload that the package's documentation fixes.
+// MWEM is multiplicative weights with the exponential mechanism. The package documentation
+// describes its domain and workload.
 //
-// Guarantee: Rounds exponential mechanisms, and one Laplace release more than Rounds, all of the
-// same ε. A counting query changes by at most 1 whether a record comes, goes or is replaced, so the
-// same noise serves both relations; MaxItems defaults to 12.
+// Guarantee: Rounds exponential mechanisms and Rounds + 1 Laplace releases, all of the same ε. A
+// counting query changes by at most 1 whether a record is added, removed or replaced, so the noise
+// is the same under both relations. MaxItems defaults to 12.
 //
 // Source: Hardt, Ligett and McSherry, "A Simple and Practical Algorithm for Differentially Private
-// Data Release", 2012, with the measurements used repeatedly, as its section on optimisations has
-// it.
+// Data Release", 2012, with measurements used repeatedly, as in its section on optimisations.
 type MWEM struct {
 	Common
-	Rounds  int // 0 for 50
-	Domain  int // sets drawn where there are too many to list; 0 for 32,768
-	Queries int // of the workload; 0 for 1,000
+	Rounds  int // 0 means 50
+	Domain  int // number of sets drawn if there are too many to list; 0 means 32,768
+	Queries int // number of queries of the workload; 0 means 1,000
 }
 
 const (
@@ -39,7 +38,7 @@ const (
 	mwemQueries  = 1000
 	mwemClasses  = 5
 	mwemSweeps   = 10
-	listedDomain = 1 << 17 // a domain of no more sets than this is listed whole
+	listedDomain = 1 << 17 // a domain with at most this many sets has all of them
 )
 
 // Plan calibrates the noise and prices all stages.
@@ -72,7 +71,7 @@ func (m mwem) config() any {
 	return setJSON{MaxItems: m.MaxItems, Rounds: m.Rounds, Domain: m.Domain, Queries: m.Queries}
 }
 
-// stages spend ε = 1/noise on every choice and on every measurement.
+// stages returns stages that spend ε = 1/noise on every choice and on every measurement.
 func (m mwem) stages(noise float64) []synth.Stage {
 	return []synth.Stage{
 		{Purpose: purposeChoices, Event: accountant.ExponentialMechanism{Epsilon: 1 / noise},
@@ -119,16 +118,16 @@ func (m mwem) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, er
 	return &domainWeights{mwem: m, weights: weights}, nil
 }
 
-// rounds learn from true answers, which are private; choices and measurements are all that leaves.
+// rounds holds the true answers, which are private; only choices and measurements are released.
 type rounds struct {
 	truth, rows       *mechanism.FixedSum
-	near              []int64 // the weights' answers, as whole numbers
+	near              []int64 // the weights' answers, rounded to integers
 	noise             float64
 	choices, measures *mechanism.Allowance
 	released          measurements
 }
 
-// round measures the query that is answered worst.
+// round chooses the query with the worst answer and measures it.
 func (s *rounds) round(w *weights) error {
 	for q := range s.near {
 		s.near[q] = whole(w.answer(q))
@@ -150,7 +149,7 @@ func (s *rounds) round(w *weights) error {
 	return nil
 }
 
-// measure is one count with Laplace noise.
+// measure returns one count with Laplace noise.
 func (s *rounds) measure(count *mechanism.FixedSum) (float64, error) {
 	grant, err := s.measures.Next()
 	if err != nil {
@@ -161,11 +160,11 @@ func (s *rounds) measure(count *mechanism.FixedSum) (float64, error) {
 	return out[0], err
 }
 
-// measurements are what MWEM has released: the number of records, and answers to queries that it
-// chose.
+// measurements holds what MWEM has released: the number of records and the answers to the chosen
+// queries.
 type measurements struct {
 	Total   *float64 `json:"total,omitempty"`
-	Answers []answer `json:"-"` // a section: they may be more than a header holds
+	Answers []answer `json:"-"` // in a section, since there may be too many for a header
 }
 
 type answer struct {
@@ -173,7 +172,7 @@ type answer struct {
 	Value float64
 }
 
-const sectionAnswers = "answers" // each a query and its value
+const sectionAnswers = "answers" // for each answer: query and value
 
 func (m *measurements) file() (*synth.File, error) {
 	numbers := make([]float64, 0, 2*len(m.Answers))
@@ -183,7 +182,7 @@ func (m *measurements) file() (*synth.File, error) {
 	return synth.NewFile(m, synth.Part64(sectionAnswers, &numbers, len(numbers)))
 }
 
-// restore reads the answers, of which each round has given one at most.
+// restore reads the answers, of which there is at most one for each round.
 func (m *measurements) restore(f *synth.File, queries, rounds int) error {
 	if f == nil {
 		return nil
@@ -196,25 +195,25 @@ func (m *measurements) restore(f *synth.File, queries, rounds int) error {
 		return err
 	}
 	if len(data)/16 > rounds {
-		return malformed(fmt.Sprintf("%d answers of %d rounds", len(data)/16, rounds))
+		return malformed(fmt.Sprintf("%d answers; the plan has %d rounds", len(data)/16, rounds))
 	}
 	numbers, err := synth.ReadFloats64(data, len(data)/16*2)
 	for pair := range slices.Chunk(numbers, 2) {
 		q := pair[0]
 		if !(q >= 0 && q < float64(queries)) || q != math.Trunc(q) {
-			return malformed("an answer to no query")
+			return malformed("an answer to an unknown query")
 		}
 		m.Answers = append(m.Answers, answer{int(q), pair[1]})
 	}
 	return err
 }
 
-// whole rounds an answer by itself, so that its distance from a true count changes by at most 1
-// with the count.
+// whole rounds an answer to an integer. Since this does not depend on the true count, the distance
+// of the two changes by at most 1 if the count changes by 1.
 func whole(answer float64) int64 { return int64(math.Round(min(max(answer, -1e15), 1e15))) }
 
-// countGrid is fine beside the noise, divides 1, and leaves room for counts of two thousand million
-// times the scale, and of 2^39.
+// countGrid returns a grid that is fine compared with the noise, divides 1, and leaves room for
+// counts of 2·10⁹ times the scale and of 2³⁹.
 func countGrid(scale float64, persons bool) float64 {
 	g := min(max(mechanism.GridFor(scale)*(1<<18), mechanism.FinestCounts), 1)
 	if persons {
@@ -241,7 +240,7 @@ func (m mwem) counter(p synth.Pass, noise float64) (*cutCounter, error) {
 	return m.workload().counter(m.MaxItems, m.grid(noise)), nil
 }
 
-// domain lists or draws the possible records: public.
+// domain returns the sets of the domain, which are public: all of them, or a sample.
 func (m mwem) domain() [][]uint32 {
 	universe := m.Schema.Dim()
 	if setsUpTo(universe, m.MaxItems) <= listedDomain {
@@ -255,7 +254,8 @@ func (m mwem) domain() [][]uint32 {
 	return out
 }
 
-// setsUpTo counts the subsets of at most k of n items, or says more than listedDomain.
+// setsUpTo returns the number of subsets of at most k of n items, or listedDomain + 1 if there are
+// more than listedDomain.
 func setsUpTo(n, k int) int {
 	total, choose := 1, 1
 	for i := range min(k, n) {
@@ -267,6 +267,7 @@ func setsUpTo(n, k int) int {
 	return total
 }
 
+// listSets returns all subsets of at most k of n items.
 func listSets(n, k int) [][]uint32 {
 	out := [][]uint32{nil}
 	for lo, size := 0, 0; size < k && lo < len(out); size++ {

@@ -12,8 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestSetPlansThatCannotBeDrawnAreRefused: a plan for sets, of records or of persons, is refused or
-// can be fitted, whatever the budget: a fit that fails at its first draw has spent it.
+// TestSetPlansThatCannotBeDrawnAreRefused: whatever the budget, a plan for sets, of records or of
+// persons, is refused or can be fitted. A fit that failed at its first draw would have spent the
+// budget.
 func TestSetPlansThatCannotBeDrawnAreRefused(t *testing.T) {
 	rows, err := records.FromItems(records.Sets(6, 3), [][]uint32{{1}, {2, 3}})
 	if err != nil {

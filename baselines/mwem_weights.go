@@ -10,14 +10,15 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// workload are the queries that MWEM learns to answer: 64 to a word, a word of queries for every
-// item.
+// workload has the queries that MWEM learns to answer. For every item there is a bit for each
+// query.
 type workload struct {
 	count int
-	masks [][]uint64 // of each 64 queries, by item
+	masks [][]uint64 // for each 64 queries, a word for every item
 }
 
-// workload draws the queries: lengths uniform in five classes, items uniform.
+// workload draws the queries, in five classes with uniform lengths up to a bound for each, and with
+// uniform items.
 func (m mwem) workload() workload {
 	universe := m.Schema.Dim()
 	rng := rand.New(rand.NewPCG(m.Seed, 0x776f726b))
@@ -34,7 +35,7 @@ func (m mwem) workload() workload {
 	return w
 }
 
-// drawSet draws n distinct items, ascending: Floyd's algorithm.
+// drawSet draws n distinct items, in ascending order, by Floyd's algorithm.
 func drawSet(rng *rand.Rand, universe, n int) []uint32 {
 	set := make([]uint32, 0, n)
 	for last := universe - n; last < universe; last++ {
@@ -48,10 +49,11 @@ func drawSet(rng *rand.Rand, universe, n int) []uint32 {
 	return set
 }
 
-// counter counts the cut records that satisfy each query, and all of them: private numbers.
+// counter returns a counter of the truncated records that satisfy each query, and of all records.
+// Its numbers are private.
 //
-// Rows of persons count for their shares. A person's add up to 1, so that a sum moves by at most 1
-// with a person, and so does what it is rounded down to.
+// Rows of persons count with their weights. The weights of a person add up to 1, so a person
+// changes a sum by at most 1, and also the sum rounded down.
 func (w workload) counter(limit int, grid float64) *cutCounter {
 	truth, rows := mechanism.NewFixedSum(w.count, grid), mechanism.NewFixedSum(1, grid)
 	return &cutCounter{limit: limit, sums: []*mechanism.FixedSum{truth, rows},
@@ -78,7 +80,7 @@ func (w workload) satisfied(items []uint32, f func(query int)) {
 type weights struct {
 	domain  [][]uint32
 	n       float64
-	p       []float64 // of each set; they sum to 1
+	p       []float64 // probability of each set; they add up to 1
 	covered [][]int32 // the sets that satisfy each query
 	past    []measurement
 	upTo    []float64
@@ -100,6 +102,7 @@ func newWeights(domain [][]uint32, w workload, n float64) *weights {
 	return s
 }
 
+// share returns the fraction of records that satisfy a query.
 func (s *weights) share(q int) float64 {
 	sum := 0.0
 	for _, i := range s.covered[q] {
@@ -108,10 +111,10 @@ func (s *weights) share(q int) float64 {
 	return sum
 }
 
-// answer is what the weights say to a query, in records.
+// answer returns the weights' answer to a query, in records.
 func (s *weights) answer(q int) float64 { return s.n * s.share(q) }
 
-// learn goes over all measurements, the new one first.
+// learn adds a measurement and goes over all measurements, the new one first.
 func (s *weights) learn(q int, value float64) {
 	s.past = append(s.past, measurement{q, min(max(value/s.n, 0), 1)})
 	for range mwemSweeps {
@@ -122,8 +125,8 @@ func (s *weights) learn(q int, value float64) {
 	s.sum()
 }
 
-// update multiplies the weights of the sets that satisfy a query, and all of them so that they sum
-// to 1.
+// update multiplies the weights of the sets that satisfy a query by a factor, and then all weights
+// so that they add up to 1.
 func (s *weights) update(m measurement) {
 	share := s.share(m.query)
 	factor := math.Exp((m.share - share) / 2)
@@ -136,7 +139,7 @@ func (s *weights) update(m measurement) {
 	}
 }
 
-// sum removes what rounding has added up to, and prepares draws.
+// sum normalises the weights, which corrects rounding errors, and prepares draws.
 func (s *weights) sum() {
 	s.upTo = s.upTo[:0]
 	total := 0.0

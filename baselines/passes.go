@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// cutCounter counts something of every record, cut to limit items.
+// cutCounter counts over all records, truncated to limit items.
 type cutCounter struct {
 	limit int
 	each  func(items []uint32, share float64)
@@ -23,15 +23,15 @@ func (c *cutCounter) Add(ctx context.Context, data records.Data) error {
 	return eachCut(ctx, data, c.limit, c.each)
 }
 
-// Sums are the counts.
+// Sums returns the counts.
 func (c *cutCounter) Sums() []*mechanism.FixedSum { return c.sums }
 
-// Passes are the method's readings of all records.
+// Passes returns the names of the method's passes over all records.
 func (w work) Passes() []string { return w.passes() }
 
 // Partial returns the counts of a pass over no records.
 //
-// Errors: *param.Error for a pass that the method does not make.
+// Errors: *param.Error for a pass that does not belong to the plan.
 func (w work) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error) {
 	c, err := w.counter(p, w.noise)
 	if err != nil {
@@ -49,8 +49,8 @@ func (w work) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error) 
 	return partial.New(pass, common.Schema, c, false), nil
 }
 
-// noPass is the refusal of a pass that a method does not make.
+// noPass returns the error for a pass that does not belong to the plan.
 func noPass(m method, p synth.Pass) error {
 	return param.New("baselines.Pass ("+m.name()+")", p.Purpose,
-		"a pass of the plan, with the state that the plan gives it")
+		"a pass of this plan, with its state unchanged")
 }

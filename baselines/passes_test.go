@@ -17,8 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestPassesOverShards: sums that were made elsewhere, shard by shard, lead every method to the
-// same generator and the same ledger as the records themselves.
+// TestPassesOverShards: for every method, FitPasses on sums of shards gives the same generator and
+// the same ledger as FitOn on all records.
 func TestPassesOverShards(t *testing.T) {
 	schema := records.Sets(12, 6)
 	var rows [][]uint32
@@ -94,8 +94,8 @@ func drawn(t *testing.T, g *synth.Generator) (rows [][]uint32) {
 	return rows
 }
 
-// TestPassesOfOthersAreRefused: sums of another plan, of another pass, or of a unit that the ledger
-// promises more than.
+// TestPassesOfOthersAreRefused: refused are sums of another plan, of another pass, and of rows if
+// the ledger's unit is the user.
 func TestPassesOfOthersAreRefused(t *testing.T) {
 	schema := records.Sets(12, 6)
 	data, err := records.FromItems(schema, [][]uint32{{1, 2}, {3}})
@@ -132,7 +132,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 			{Purpose: "pair counts", State: make([]byte, 48)}, {Purpose: "choices", State: []byte{1}},
 			{Purpose: "item counts", State: []byte{1}}} {
 			if _, err := p.Partial(pass); !errors.As(err, &wrong) {
-				t.Errorf("%s: a pass that it does not make, %+v: %v", name, pass, err)
+				t.Errorf("%s: a pass of another plan, %+v: %v", name, pass, err)
 			}
 		}
 		if _, err := p.FitPasses(t.Context(), accountant.NewLedger(p.Budget()), nil); !errors.As(err,

@@ -18,19 +18,19 @@ import (
 type Common struct {
 	Schema records.Schema
 	Budget accountant.Budget
-	// MaxItems is the largest number of items used of a record; which ones is a fixed function of the
-	// record. 0 means the method's default.
+	// MaxItems is the largest number of items of a record that are used, chosen by a fixed function of
+	// the record. 0 means the method's default.
 	MaxItems int
 	Seed     uint64 // of public randomness
 	// Nominal is the approximate number of records, which must be public. MaxItems gets a default
 	// derived from it if zero. The guarantee does not depend on it.
 	Nominal int
 
-	choices defaults.Choices // that were made
+	choices defaults.Choices // made by the default rules
 }
 
-// chosen is what a method is told with its items decided: its own number, or where it has none what
-// most records have, since the noise of every count grows with the items of the longest.
+// chosen returns the settings with MaxItems set if Nominal is set: to fallback or, if that is 0, to
+// a number that few records exceed, since the noise of every count grows with MaxItems.
 func (c Common) chosen(fallback int) Common {
 	if c.Nominal == 0 || c.MaxItems != 0 {
 		return c
@@ -38,13 +38,13 @@ func (c Common) chosen(fallback int) Common {
 	most, why := fallback, "the method's default"
 	if fallback == 0 {
 		most, why = usualItems(c.Schema.MaxItems()),
-			"few records are longer, and the noise of all grows with the limit"
+			"few records have more items, and the noise of every count grows with it"
 	}
 	defaults.Fill(&c.choices, &c.MaxItems, min(most, c.Schema.MaxItems()), "MaxItems", why)
 	return c
 }
 
-// usualItems guesses the items that hardly any record exceeds from those that none does.
+// usualItems estimates a number of items that few records exceed, given one that no record exceeds.
 func usualItems(most int) int { return min(int(3*math.Sqrt(float64(most))), 40) }
 
 func (c Common) validate() *param.Checker {
@@ -56,11 +56,11 @@ func (c Common) validate() *param.Checker {
 		return &k
 	}
 	k.OK(c.Schema.Sparse() && c.Schema.Classes() == 0, path+"Schema", c.Schema.String(),
-		"sets without classes; package merf supports every other kind of record")
+		"sets without classes; package merf supports the other kinds of records")
 	k.OK(c.Nominal >= 0 && c.Nominal <= defaults.Largest, path+"Nominal", c.Nominal,
 		"a public number of records, or 0 for none")
 	k.OK(c.MaxItems >= 0 && c.MaxItems <= c.Schema.MaxItems(), path+"MaxItems", c.MaxItems,
-		"a number up to the schema's, 0 for the default")
+		fmt.Sprintf("an integer from 1 to the schema's %d, or 0 for the default", c.Schema.MaxItems()))
 	return &k
 }
 
@@ -76,7 +76,7 @@ const (
 	purposeMeasures = "measurements"
 )
 
-// method is one of the synthesisers with everything but its noise decided.
+// method is one of the synthesisers for sets, with all settings except its noise.
 type method interface {
 	name() string
 	common() Common
@@ -85,23 +85,23 @@ type method interface {
 	passes() []string
 	counter(p synth.Pass, noise float64) (*cutCounter, error)
 	fit(ctx context.Context, r *synth.Run, noise float64) (sampler, error)
-	// drawable says whether the noise can be drawn on the grids of the counts: else a fit would fail
-	// after its budget is spent.
+	// drawable reports whether the noise can be drawn on the grids of the counts. Otherwise a fit
+	// would fail after it has spent its budget.
 	drawable(noise float64) bool
 }
 
 var configNames = map[string]string{nameIndependent: "Independent", nameTree: "Tree",
 	nameMWEM: "MWEM"}
 
-// releasable says whether Gaussian noise can be drawn for counts of records or of persons: a
-// release takes 1 to 2^45 steps of the grid, and a checkpoint's shares of it have up to three times
-// the noise.
+// releasable reports whether Gaussian noise can be drawn for counts of records or of persons. The
+// standard deviation must be from 1 to 2^45 steps of the grid, and releases with a checkpoint use
+// up to three times the noise.
 func releasable(s records.Schema, std float64) bool {
 	grid := mechanism.CountGrid(std, s.RowsPerPerson() > 0)
 	return std >= grid && std <= 0x1p43*grid
 }
 
-// A Plan is a method with its noise and its price. It can be used for any number of fits.
+// A Plan is a method with its noise and its price. It can be fitted any number of times.
 type Plan struct {
 	synth.Program
 }
@@ -112,7 +112,7 @@ type work struct {
 	noise float64
 }
 
-// newPlan finds the least noise that the budget pays for.
+// newPlan returns the plan with the smallest noise that meets the budget.
 func newPlan(m method) (*Plan, error) {
 	c := m.common()
 	noise, _, err := accountant.CalibrateNoise(c.Budget, func(noise float64) accountant.Event {
@@ -132,16 +132,17 @@ func newPlan(m method) (*Plan, error) {
 	return &Plan{p}, nil
 }
 
-// TakesPersons says that rows count for their share of a person.
+// TakesPersons marks that the system supports schemas with several rows per person: rows count with
+// weights.
 func (w work) TakesPersons() {}
 
-// Title says which records are modelled.
+// Title describes the records.
 func (w work) Title() string { return w.common().Schema.String() }
 
-// Notes say what rules chose.
+// Notes lists what the default rules chose.
 func (w work) Notes() []string { return w.common().choices.Notes() }
 
-// Fit releases what the method needs.
+// Fit runs the method.
 func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	s, err := w.fit(ctx, r, w.noise)
 	if err != nil {
@@ -150,7 +151,7 @@ func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	return &model{schema: w.common().Schema, sampler: s}, nil
 }
 
-// setJSON is every method's configuration in a plan's JSON.
+// setJSON is the configuration of a method for sets in a plan's JSON.
 type setJSON struct {
 	MaxItems int    `json:"max_items"`
 	Items    int    `json:"items,omitempty"`
@@ -158,9 +159,9 @@ type setJSON struct {
 	Domain   int    `json:"domain,omitempty"`
 	Queries  int    `json:"queries,omitempty"`
 	Seed     uint64 `json:"seed,string"`
-	// Noise is for readers of the plan; programs compute it again.
+	// Noise is for readers of the plan; it is computed again when a plan is read.
 	Noise float64 `json:"noise_multiplier,omitempty"`
-	// Choices say what rules chose.
+	// Choices are those of the default rules, for readers of the plan.
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
@@ -171,7 +172,7 @@ func (w work) Config() (json.RawMessage, error) {
 	return json.Marshal(j)
 }
 
-// Systems read plans and generators of this package's methods back.
+// Systems returns the functions that read plans and generators of this package.
 func Systems() synth.Systems {
 	return synth.Systems{
 		system(nameIndependent, func(c Common, _ setJSON) (*Plan, error) {

@@ -36,35 +36,54 @@ func (p *Plan) Total() accountant.Bound { return p.program().Total() }
 // String returns the plan's text: the price of every stage.
 func (p *Plan) String() string { return p.program().String() }
 
-// MarshalJSON writes the plan: its public parameters with every noise multiplier, and the bill.
+// MarshalJSON writes the plan: its public parameters, every noise multiplier and the price of every
+// stage.
+//
+// Errors: *param.Error for the zero plan.
 func (p *Plan) MarshalJSON() ([]byte, error) { return p.program().MarshalJSON() }
 
-// Fit implements [synth.Plan].
+// Fit runs the plan on a new ledger with the plan's budget.
+//
+// Guarantee: that of [synth.Plan.Fit].
+//
+// Errors: those of [synth.Plan.Fit].
 func (p *Plan) Fit(ctx context.Context, data records.Data,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().Fit(ctx, data, opts...)
 }
 
-// FitOn implements [synth.Plan].
+// FitOn runs the plan and records its spending on ledger.
+//
+// Guarantee: that of [synth.Plan.FitOn].
+//
+// Errors: those of [synth.Plan.FitOn].
 func (p *Plan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().FitOn(ctx, ledger, data, opts...)
 }
 
 // Carry calls [synth.Program.Carry].
+//
+// Guarantee: that of [synth.Program.Carry].
+//
+// Errors: those of [synth.Program.Carry]; *param.Error for a nil plan.
 func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	fit func(*synth.Run) (synth.Model, error), opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().Carry(ctx, ledger, data, fit, opts...)
 }
 
-// Partial is that of [synth.PassPlan]. Errors: those of synth.NewPartial.
+// Partial returns the sums of a pass over no records, as [synth.PassPlan] describes.
+//
+// Errors: those of synth.NewPartial.
 func (p *Plan) Partial(pass synth.Pass, opts ...synth.Option) (*partial.Partial, error) {
 	return synth.NewPartial(p.program(), pass, opts...)
 }
 
-// FitPasses is that of [synth.PassPlan].
+// FitPasses runs the plan on records that other processes read, as [synth.PassPlan] describes.
 //
-// Guarantee: that of synth.FitPasses. Errors: those of synth.FitPasses.
+// Guarantee: that of synth.FitPasses.
+//
+// Errors: those of synth.FitPasses.
 func (p *Plan) FitPasses(ctx context.Context, ledger *accountant.Ledger,
 	read func(context.Context, synth.Pass) (*partial.Partial, error),
 	opts ...synth.Option) (*synth.Generator, error) {

@@ -11,10 +11,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// allSets of a small universe, as records cut to no less than themselves.
+// allSets returns all sets of at most most items of a small universe.
 func allSets(universe, most int) [][]uint32 { return listSets(universe, most) }
 
-// contribution is what one record adds to the sums, in standard deviations.
+// contribution returns what one record adds to the sums, in standard deviations.
 func contribution(t *testing.T, s records.Schema, set []uint32,
 	sums func(records.Data) []scaled) []float64 {
 	t.Helper()
@@ -34,8 +34,7 @@ type scaled struct {
 	std float64
 }
 
-// read makes an exact sum readable: by a release whose noise is a hundred-millionth of the real
-// one.
+// read returns the values of an exact sum, by a release with 1e-8 of the real noise.
 func read(t *testing.T, s scaled) []float64 {
 	t.Helper()
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
@@ -55,7 +54,7 @@ func read(t *testing.T, s scaled) []float64 {
 	return out
 }
 
-// counted are the sums over the records of d.
+// counted returns the sums over the records of d.
 func counted(t *testing.T, c *cutCounter, d records.Data) []*mechanism.FixedSum {
 	t.Helper()
 	if err := c.Add(context.Background(), d); err != nil {
@@ -64,8 +63,7 @@ func counted(t *testing.T, c *cutCounter, d records.Data) []*mechanism.FixedSum 
 	return c.sums
 }
 
-// worstMove is the largest distance between neighbours that differ in one record, over all pairs of
-// records.
+// worstMove returns the largest distance between the sums of neighbours, over all pairs of records.
 func worstMove(r accountant.Relation, all [][]float64) float64 {
 	worst := 0.0
 	for _, a := range all {
@@ -83,9 +81,9 @@ func worstMove(r accountant.Relation, all [][]float64) float64 {
 	return worst
 }
 
-// TestSensitivities tries every record of a small universe against every other: nothing moves
-// further than the declared effect, and the worst pair attains it up to the part that a relation
-// leaves spare.
+// TestSensitivities compares every record of a small universe with every other: no change exceeds
+// the declared effect, and the largest attains it, apart from the fraction for the number of
+// records.
 func TestSensitivities(t *testing.T) {
 	const noise, universe = 2.5, 7
 	s := records.Sets(universe, 5)
@@ -116,7 +114,7 @@ func TestSensitivities(t *testing.T) {
 					if worst > 1/noise+1e-6 {
 						t.Errorf("moves by %v of %v", worst, 1/noise)
 					}
-					// Two records of five items out of seven share some; one pair of items at least is needed.
+					// Two records of five out of seven items have common items, and a pair needs two items.
 					if disjoint := r == accountant.AddOrRemoveOne || 2*limit <= universe; disjoint &&
 						!(name == "pairs" && limit == 1) && worst < 0.97/noise {
 						t.Errorf("moves by %v only, of %v", worst, 1/noise)
@@ -127,8 +125,8 @@ func TestSensitivities(t *testing.T) {
 	}
 }
 
-// TestQueriesMoveByOne: no record that comes, goes or changes moves a counting query by more than
-// 1, nor the score of a choice.
+// TestQueriesMoveByOne: adding, removing or replacing a record changes a counting query, and the
+// score of a choice, by at most 1.
 func TestQueriesMoveByOne(t *testing.T) {
 	const universe = 6
 	s := records.Sets(universe, 4)
@@ -179,7 +177,7 @@ func TestQueriesMoveByOne(t *testing.T) {
 	}
 }
 
-// TestDomains: what the documentation says of them.
+// TestDomains: domains are as the package documentation states.
 func TestDomains(t *testing.T) {
 	if got := len(listSets(17, 12)); got != setsUpTo(17, 12) || got != 1<<17-2380-680-136-17-1 {
 		t.Errorf("%d sets of at most 12 of 17 items", got)
@@ -202,7 +200,8 @@ func TestDomains(t *testing.T) {
 	}
 }
 
-// TestMeasuredCountsKeepTheirPlace: counts that are huge beside the noise are not cut.
+// TestMeasuredCountsKeepTheirPlace: counts that are very large compared with the noise are not
+// clamped.
 func TestMeasuredCountsKeepTheirPlace(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
 	for _, scale := range []float64{0.5, 3, 40, 1e4} {
@@ -211,7 +210,7 @@ func TestMeasuredCountsKeepTheirPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Noise of forty scales has probability 4e-18.
+		// Noise beyond forty times the scale has probability 4e-18.
 		count, got := mechanism.NewFixedSum(1, countGrid(scale, false)), make([]float64, 1)
 		for range 4 {
 			count.AddInt(0, 1_106_871)

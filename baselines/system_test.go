@@ -49,7 +49,7 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-var kills = flag.Int("kills", 4, "how many processes to kill")
+var kills = flag.Int("kills", 4, "number of processes to kill")
 
 func TestKilledTreesGoOn(t *testing.T) { synthtest.Kill(t, subjects()["tree"], *kills) }
 
@@ -64,8 +64,8 @@ func system(name string) synth.System {
 	return all[slices.IndexFunc(all, func(s synth.System) bool { return s.Name == name })]
 }
 
-// TestMoreAnswersThanRounds: a checkpoint of MWEM that holds more answers than its rounds have
-// given is refused; learning from them used to take hours.
+// TestMoreAnswersThanRounds: a checkpoint of MWEM with more answers than rounds is refused, since
+// learning from very many answers would take hours.
 func TestMoreAnswersThanRounds(t *testing.T) {
 	data, err := records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2, 3}, {1, 4}})
 	if err != nil {

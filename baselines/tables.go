@@ -23,30 +23,35 @@ import (
 type Tables struct {
 	Schema records.Schema
 	Budget accountant.Budget
-	// Nominal is the approximate number of records, which must be public: defaults are derived from
+	// Nominal is the approximate number of records, which must be public. Defaults are derived from
 	// it. The guarantee does not depend on it.
 	Nominal int
 	Seed    uint64 // of public randomness
-	// Bins is how many equal parts the records are cut into along a column of numbers. Which values
-	// these are follows from released counts. 0 means the method's default.
+	// Bins is the number of ranges, with about equally many records, into which a column of numbers is
+	// divided by its released counts. 0 means the method's default.
 	Bins int
-	// Cells bounds the tables of the fitted model together, and with them its time and memory: about
-	// 40 bytes and 10 ns a pass for each. 0 means 2^18.
+	// Cells bounds the number of cells of all tables of the fitted model. Each cell takes about 40
+	// bytes, and 10 ns in each pass. 0 means 2^18.
 	Cells int
-	// ClassWeight is how much more a table with the class counts in a choice than one without, at
-	// least 1. 0 means 2 for AIM and 1 for MST.
+	// ClassWeight is the factor, at least 1, by which a table with the class has more weight in a
+	// choice than one without. 0 means 2 for AIM and 1 for MST.
 	ClassWeight float64
+	// Coarse is the number of groups of a column's values in coarse tables. AIM may choose a coarse
+	// table with the class in place of the fine one. 0 means 5; 1 means no such tables. MST has none.
+	Coarse int
 
 	choices defaults.Choices
 }
 
 const (
+	defaultCoarse      = 5
+	mostCoarse         = 16
 	defaultCells       = 1 << 18
 	mostCells          = 1 << 22
 	mostCandidates     = 5_000
-	mostCandidateCells = 1 << 24 // of all candidates together
-	mostTable          = 1 << 16 // of one
-	mostCodes          = 1 << 18 // values of all columns together
+	mostCandidateCells = 1 << 24 // cells of all candidates together
+	mostTable          = 1 << 16 // cells of one candidate
+	mostCodes          = 1 << 18 // codes of all columns together
 	mostAttributes     = 1024
 	leastBins          = 4
 	mostBins           = 32
@@ -61,33 +66,35 @@ func (c Tables) validate(name string) *param.Checker {
 		return &k
 	}
 	if k.OK(c.Schema.Kind() == records.MixedTable, path+"Schema", c.Schema.String(),
-		"a table; package merf supports every other kind of record"); c.Schema.Kind() ==
+		"a table; package merf supports the other kinds of records"); c.Schema.Kind() ==
 		records.MixedTable {
 		n, codes := len(attributesOf(c.Schema)), 0
 		for _, a := range attributesOf(c.Schema) {
 			codes += a.codes
 		}
-		k.OK(codes <= mostCodes, path+"Schema", fmt.Sprintf("%d values of all columns", codes),
-			fmt.Sprintf("at most %d; declare fewer levels", mostCodes))
+		k.OK(codes <= mostCodes, path+"Schema", fmt.Sprintf("%d values in all columns together", codes),
+			fmt.Sprintf("at most %d values; declare fewer levels", mostCodes))
 		k.OK(n <= mostAttributes, path+"Schema", fmt.Sprintf("%d columns", n),
 			fmt.Sprintf("at most %d columns", mostAttributes))
 	}
 	k.OK(c.Nominal >= 0 && c.Nominal <= defaults.Largest, path+"Nominal", c.Nominal,
 		"a public number of records, or 0 for none")
 	k.OK(c.Bins == 0 || c.Bins >= 2 && c.Bins <= mostValues, path+"Bins", c.Bins,
-		fmt.Sprintf("2 to %d, or 0 for the default", mostValues))
+		fmt.Sprintf("an integer from 2 to %d, or 0 for the default", mostValues))
 	k.OK(c.Cells >= 0 && c.Cells <= mostCells, path+"Cells", c.Cells,
 		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostCells))
+	k.OK(c.Coarse >= 0 && c.Coarse <= mostCoarse, path+"Coarse", c.Coarse,
+		fmt.Sprintf("1 to %d, or 0 for the default", mostCoarse))
 	k.OK(c.ClassWeight == 0 || c.ClassWeight >= 1 && c.ClassWeight <= 1e3, path+"ClassWeight",
-		c.ClassWeight, "1 to 1000, or 0 for the default")
+		c.ClassWeight, "a number from 1 to 1000, or 0 for the default")
 	return &k
 }
 
-// chosen chooses the settings that were left open.
+// chosen returns the settings with defaults for those that are zero.
 //
-// Bins follow from the signal s, see package defaults: a table of b² cells that gets 1/k of the
-// budget has noise of norm b·√k/s; (s/30)^½ cells keep it small for the twenty or so tables that a
-// model is made of.
+// Bins depends on the signal s (see package defaults): a table of b² cells that gets 1/k of the
+// budget has noise of norm b·√k/s. With b = √(s/30) this is small for the twenty or so tables of a
+// model.
 func (c Tables) chosen(classWeight float64) (Tables, error) {
 	if c.Nominal > 0 && c.Bins == 0 {
 		t, err := defaults.New(c.Schema, c.Budget, c.Nominal)
@@ -101,24 +108,25 @@ func (c Tables) chosen(classWeight float64) (Tables, error) {
 	c.Bins = cmp.Or(c.Bins, 16)
 	c.Cells = cmp.Or(c.Cells, defaultCells)
 	c.ClassWeight = cmp.Or(c.ClassWeight, classWeight)
+	c.Coarse = cmp.Or(c.Coarse, defaultCoarse)
 	return c, nil
 }
 
-// tableMethod is AIM or MST with everything but its noise decided.
+// tableMethod is AIM or MST with all settings except its noise.
 type tableMethod struct {
 	Tables
 	system     string
-	rounds     int // choices
-	order      int // columns of a table
+	rounds     int // number of choices
+	order      int // largest number of columns of a table
 	attributes []attribute
 }
 
-// Shares of the squared effect, and the noise with which the columns' counts are released.
+// Fractions of the squared effect for the stages, and settings of their noise.
 const (
-	columnsPart = 0.12
-	choicesPart = 0.1
-	classNoise  = 0.5 // of the class's counts, relative to those of other columns
-	unitsRound  = 8   // units of measurement for each round
+	columnsPart = 0.12 // fraction for the columns' counts
+	choicesPart = 0.1  // fraction for the choices
+	classNoise  = 0.5  // noise of the class's counts, relative to that of other columns
+	unitsRound  = 8    // units of measurement for each round
 )
 
 const (
@@ -129,15 +137,17 @@ const (
 
 func (m tableMethod) units() int { return unitsRound * m.rounds }
 
-// columnNoise, choiceEpsilon and unitNoise are the noise of one use of each stage.
+// columnNoise returns the noise multiplier of the columns' counts.
 func (m tableMethod) columnNoise(noise float64) float64 { return noise / math.Sqrt(columnsPart) }
 
-// An exponential mechanism of ε has ε²/8 of zero-concentrated privacy, a Gaussian of multiplier z
-// has 1/(2z²): the shares. The accountant prices the events themselves.
+// choiceEpsilon returns the ε of one choice. An exponential mechanism of ε has zero-concentrated
+// privacy ε²/8, and a Gaussian of noise multiplier z has 1/(2z²). The stages divide their sum; the
+// accountant prices the events themselves.
 func (m tableMethod) choiceEpsilon(noise float64) float64 {
 	return 2 / noise * math.Sqrt(choicesPart/float64(m.rounds))
 }
 
+// unitNoise returns the noise multiplier of one unit of measurement.
 func (m tableMethod) unitNoise(noise float64) float64 {
 	return noise * math.Sqrt(float64(m.units())/(1-columnsPart-choicesPart))
 }
@@ -156,11 +166,11 @@ func (m tableMethod) stages(noise float64) []synth.Stage {
 	return list
 }
 
-// columnStd are the standard deviations of the joint release of all columns' counts at which it has
-// an effect of 1/noise: of those of the class, and of the others.
+// columnStd returns the standard deviations, for the counts of the class and of the other columns,
+// for which the joint release of all columns' counts has an effect of 1/noise.
 //
-// A record has one code in each attribute, so that adding or removing it moves one count of each by
-// 1; replacing it moves two of each.
+// A record has one code in each attribute, so adding or removing it changes one count of each
+// attribute by 1, and replacing it changes two.
 func (m tableMethod) columnStd(noise float64) (others, class float64) {
 	weights := 0.0
 	for _, a := range m.attributes {
@@ -174,12 +184,13 @@ func (m tableMethod) columnStd(noise float64) (others, class float64) {
 	return std, classNoise * std
 }
 
-// unitStd is the noise of one unit of measurement of a table, in which a record has one cell.
+// unitStd returns the standard deviation of one unit of measurement of a table, in which a record
+// has one cell.
 func (m tableMethod) unitStd(noise float64) float64 {
 	return m.unitNoise(noise) * mechanism.HistogramSensitivity(m.Budget.Relation)
 }
 
-// change is how far the cells of a table may move in total between neighbours.
+// change returns the largest sum of absolute changes of a table's cells between neighbours.
 func (m tableMethod) change() int {
 	if m.Budget.Relation == accountant.ReplaceOne {
 		return 2
@@ -187,16 +198,20 @@ func (m tableMethod) change() int {
 	return 1
 }
 
-// predicted notes the time and the memory of a fit, if the number of records is known.
+// predicted adds the predicted time and memory of a fit to the notes, if Nominal is set.
 func (m *tableMethod) predicted() {
 	if m.Nominal == 0 {
 		return
 	}
-	domain := make(graphical.Domain, len(m.attributes))
+	n := len(m.attributes)
+	domain := make(graphical.Domain, 2*n)
 	for j, a := range m.attributes {
 		domain[j] = a.codes
 		if n := a.ordered(); n > m.Bins/2 {
 			domain[j] = a.codes - n + min(n, m.Bins+m.Bins/2)
+		}
+		if a.coarsens(domain[j], m.Coarse) {
+			domain[n+j] = m.Coarse
 		}
 	}
 	list := m.candidates(domain)
@@ -215,7 +230,7 @@ func (m *tableMethod) predicted() {
 	m.choices.Add("", "", defaults.CostOf(operations, bytes).String())
 }
 
-// drawn is how many rows are drawn to compare candidates with the model.
+// drawn returns the number of rows that are drawn to compare candidates with the model.
 func (m tableMethod) drawn(records, candidates int) int {
 	most := min(mostDrawn, max(mostCounted/max(candidates, 1), leastDrawn))
 	return min(max(2*records, leastDrawn), most)
@@ -227,7 +242,7 @@ type tableWork struct {
 	noise float64
 }
 
-// newTablePlan finds the least noise that the budget pays for.
+// newTablePlan returns the plan with the smallest noise that meets the budget.
 func newTablePlan(m tableMethod) (*Plan, error) {
 	noise, _, err := accountant.CalibrateNoise(m.Budget, func(noise float64) accountant.Event {
 		return synth.Total(m.stages(noise)...)
@@ -248,9 +263,9 @@ func newTablePlan(m tableMethod) (*Plan, error) {
 	return &Plan{p}, nil
 }
 
-// drawable returns an error for noise that cannot be drawn on the grids of the counts: a fit would
-// fail after its budget is spent. A checkpoint's shares of a release have up to three times its
-// noise.
+// drawable returns an error for noise that cannot be drawn on the grids of the counts, because a
+// fit would fail after it has spent its budget. Releases with a checkpoint use up to three times
+// the noise.
 func (m tableMethod) drawable(noise float64) error {
 	const inShares, whole = 1 << 43, 1<<45 - 1<<20 // steps of a grid; a release takes 1 to 2^45
 	others, class := m.columnStd(m.columnNoise(noise))
@@ -264,16 +279,17 @@ func (m tableMethod) drawable(noise float64) error {
 	return k.Err()
 }
 
-// TakesPersons says that rows count for their share of a person.
+// TakesPersons marks that the system supports schemas with several rows per person: rows count with
+// weights.
 func (w tableWork) TakesPersons() {}
 
-// Title says which records are modelled.
+// Title describes the records.
 func (w tableWork) Title() string { return w.Schema.String() }
 
-// Notes say what rules chose.
+// Notes lists what the default rules chose.
 func (w tableWork) Notes() []string { return w.choices.Notes() }
 
-// Passes are the readings of all records.
+// Passes returns the names of the passes over all records.
 func (w tableWork) Passes() []string {
 	if w.rounds == 0 {
 		return []string{purposeColumns}
@@ -283,20 +299,20 @@ func (w tableWork) Passes() []string {
 
 // Partial returns the counts of a pass over no records.
 //
-// Errors: *param.Error for a pass that the method does not make.
+// Errors: *param.Error for a pass that does not belong to the plan.
 func (w tableWork) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error) {
 	var c partial.Counter
 	switch {
 	case p.Purpose == purposeColumns && p.State == nil:
 		c = w.columnCounter()
 	case p.Purpose == purposeTables && w.rounds > 0:
-		if groups, ok := readGroups(w.attributes, p.State); ok {
+		if groups, ok := readPassState(w.attributes, p.State, w.Coarse); ok {
 			c = w.tableCounter(groups)
 		}
 	}
 	if c == nil {
 		return nil, param.New("baselines.Pass ("+w.system+")", p.Purpose,
-			"a pass of the plan, with the state that the plan gives it")
+			"a pass of this plan, with its state unchanged")
 	}
 	config, err := w.Config()
 	if err != nil {
@@ -309,28 +325,33 @@ func (w tableWork) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, er
 	return partial.New(pass, w.Schema, c, false), nil
 }
 
-// tableJSON is the configuration in a plan's JSON.
+// tableJSON is the configuration of a method for tables in a plan's JSON.
 type tableJSON struct {
 	Bins        int     `json:"bins"`
 	Cells       int     `json:"cells"`
 	ClassWeight float64 `json:"class_weight"`
 	Rounds      int     `json:"rounds,omitempty"`
 	Order       int     `json:"order,omitempty"`
+	Coarse      int     `json:"coarse,omitempty"`
 	Nominal     int     `json:"nominal,omitempty"`
 	Seed        uint64  `json:"seed,string"`
-	// Noise is for readers of the plan; programs compute it again.
+	// Noise is for readers of the plan; it is computed again when a plan is read.
 	Noise   float64          `json:"noise_multiplier,omitempty"`
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
 // Config returns the configuration in JSON.
 func (w tableWork) Config() (json.RawMessage, error) {
+	coarse := w.Coarse
+	if coarse == 1 { // none, as in plans written before there were any
+		coarse = 0
+	}
 	return json.Marshal(tableJSON{Bins: w.Bins, Cells: w.Cells, ClassWeight: w.ClassWeight,
-		Rounds: w.rounds, Order: w.order, Nominal: w.Nominal, Seed: w.Seed, Noise: w.noise,
-		Choices: w.choices})
+		Rounds: w.rounds, Order: w.order, Coarse: coarse, Nominal: w.Nominal, Seed: w.Seed,
+		Noise: w.noise, Choices: w.choices})
 }
 
-// tableSystem reads plans and generators of a method for tables back.
+// tableSystem returns the functions that read plans and generators of a method for tables.
 func tableSystem(name string, plan func(Tables, tableJSON) (*Plan, error)) synth.System {
 	return synth.System{Name: name, Model: readTableModel,
 		Plan: func(s synth.SavedPlan) (synth.Plan, error) {
@@ -340,11 +361,11 @@ func tableSystem(name string, plan func(Tables, tableJSON) (*Plan, error)) synth
 			}
 			return synth.PlanOf(plan(Tables{Schema: s.Schema, Budget: s.Budget, Nominal: j.Nominal,
 				Seed: j.Seed, Bins: j.Bins, Cells: j.Cells, ClassWeight: j.ClassWeight,
-				choices: j.Choices}, j))
+				Coarse: max(j.Coarse, 1), choices: j.Choices}, j))
 		}}
 }
 
-// Fit releases the columns, then the tables that are chosen.
+// Fit releases the counts of columns and then the chosen tables.
 func (w tableWork) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	return w.fitTables(ctx, r)
 }

@@ -13,8 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestPlansThatCannotBeDrawnAreRefused: a plan is refused whose noise does not fit the grid of the
-// counts, in the first release or in a later one, and every other can be fitted, in shares too.
+// TestPlansThatCannotBeDrawnAreRefused: a plan is refused if its noise does not fit the grid of the
+// counts, in the first release or in a later one. Every other plan can be fitted, also with a
+// checkpoint.
 func TestPlansThatCannotBeDrawnAreRefused(t *testing.T) {
 	s, err := records.NewSchema(records.Flag("a", "x", "y"), records.Flag("b", "x", "y"))
 	if err != nil {

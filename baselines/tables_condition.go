@@ -10,12 +10,17 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Condition conditions the model on the values that single columns may have. Each code of such a
-// column has the part of its values that is allowed, by which the groups' factors and the choices
-// within groups are weighted; numbers are drawn from what is allowed of their cell.
+// Condition conditions the model on the values that single columns may have, and on combinations of
+// levels. The factors of groups and the choices within groups are weighted by the fraction of each
+// code's values that is allowed. Numbers are drawn from the allowed parts of their cell.
+// Combinations are conditioned on in tables_joint.go.
 func (t *tableModel) Condition(list []records.Constraint) (synth.Model, []int, float64) {
 	conditions, err := records.Conditions(t.schema, list)
-	if err != nil || len(conditions) == 0 {
+	if err != nil {
+		return t, nil, 1
+	}
+	joint, err := records.JointConditions(t.schema, list)
+	if err != nil || len(conditions)+len(joint) == 0 {
 		return t, nil, 1
 	}
 	out := *t
@@ -30,11 +35,20 @@ func (t *tableModel) Condition(list []records.Constraint) (synth.Model, []int, f
 			break
 		}
 	}
+	for _, c := range joint {
+		if probability == 0 {
+			break
+		}
+		if p, done := out.combine(c); done {
+			met = append(met, c.Met)
+			probability *= p
+		}
+	}
 	slices.Sort(met)
 	return &out, met, probability
 }
 
-// attributeOf is the attribute of a column that is not encoded in parts.
+// attributeOf returns the index of a column's attribute; the last is that of the class.
 func (t *tableModel) attributeOf(column int) int {
 	for j, b := range t.schema.Blocks() {
 		if b.Column == column {
@@ -56,7 +70,7 @@ func (t *tableModel) condition(j int, c records.Condition) float64 {
 		parts, all, some := make([]float64, len(codes)), 0.0, 0.0
 		below := 0.0
 		for k, code := range codes {
-			part := t.choices[j][group][k] - below // as NewChoice adds them up
+			part := t.choices[j][group][k] - below // a Choice holds cumulative sums
 			below = t.choices[j][group][k]
 			parts[k] = part * a.allowed(code, c)
 			all, some = all+part, some+parts[k]
@@ -67,11 +81,11 @@ func (t *tableModel) condition(j int, c records.Condition) float64 {
 		}
 	}
 	var p float64
-	t.model, p = t.model.Weighted(j, weights)
+	t.model, p = t.model.Weighted([]int{j}, weights)
 	return p
 }
 
-// allowed is the part of a code's values that a condition allows.
+// allowed returns the fraction of a code's values that a condition allows.
 func (a attribute) allowed(code int, c records.Condition) float64 {
 	is := func(b bool) float64 {
 		if b {
@@ -107,7 +121,7 @@ func (a attribute) allowed(code int, c records.Condition) float64 {
 		func(s records.Span) bool { return s.Lo <= x && x <= s.Hi }))
 }
 
-// within are the parts of a cell whose numbers become a float32 in one of some spans.
+// within returns the parts of a cell whose numbers round to a float32 in one of the spans.
 func (a attribute) within(code int, spans []records.Span) (parts [][2]float64) {
 	from, to := float64(code-1)/float64(a.cells), float64(code)/float64(a.cells)
 	for _, s := range spans {
@@ -120,7 +134,8 @@ func (a attribute) within(code int, spans []records.Span) (parts [][2]float64) {
 	return parts
 }
 
-// draw is a number of a cell, uniform within the parts that are in spans, or in all of it.
+// draw returns a random number, uniform in the parts of a cell that are in spans, or in the whole
+// cell if spans is nil.
 func (a attribute) draw(code int, spans []records.Span, rng *rand.Rand) float32 {
 	u := rng.Float64()
 	if spans == nil {
@@ -139,5 +154,5 @@ func (a attribute) draw(code int, spans []records.Span, rng *rand.Rand) float32 
 			u -= w
 		}
 	}
-	return float32(float64(code-1) / float64(a.cells)) // a cell of which nothing is allowed
+	return float32(float64(code-1) / float64(a.cells)) // no part of the cell is allowed
 }

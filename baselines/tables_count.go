@@ -13,16 +13,17 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// histogram counts the cells that rows are in, in steps of records.ShareStep.
+// histogram counts the rows in each cell, in steps of records.ShareStep.
 type histogram struct {
 	work   tableMethod
 	sums   []*mechanism.FixedSum
-	counts []int64 // of all sums, one after another
+	counts []int64 // counts of all sums, one after another
 	codes  [][]uint16
 	cells  func(codes [][]uint16, shares []int64, counts []int64)
 }
 
-// batchRows rows are read at a time; after flushBatches batches the counts move to the sums.
+// batchRows is the number of rows read at a time. After flushBatches batches the counts are added
+// to the sums.
 const (
 	batchRows    = 4096
 	flushBatches = 128
@@ -48,7 +49,7 @@ func (c *histogram) Add(ctx context.Context, data records.Data) error {
 	return err
 }
 
-// flush adds the counts to the sums, exactly: the grids divide a share.
+// flush adds the counts to the sums. This is exact, because the grids divide ShareStep.
 func (c *histogram) flush() {
 	at := 0
 	for _, s := range c.sums {
@@ -62,7 +63,7 @@ func (c *histogram) flush() {
 	}
 }
 
-// Sums are the counts.
+// Sums returns the counts.
 func (c *histogram) Sums() []*mechanism.FixedSum { return c.sums }
 
 func (m tableMethod) newHistogram(sums ...*mechanism.FixedSum) *histogram {
@@ -74,13 +75,14 @@ func (m tableMethod) newHistogram(sums ...*mechanism.FixedSum) *histogram {
 		codes: make([][]uint16, len(m.attributes))}
 }
 
-// tableGrid is fine beside the noise, holds shares, and leaves room for thousands of millions of
-// records.
+// tableGrid returns a grid that is fine compared with the noise, divides ShareStep, and leaves room
+// for billions of records.
 func tableGrid(std float64) float64 {
 	return min(mechanism.GridFor(std)*(1<<18), records.ShareStep)
 }
 
-// columnSizes are how many counts the release of columns has, without the class and of the class.
+// columnSizes returns the numbers of counts in the release of columns: of the other columns and of
+// the class.
 func (m tableMethod) columnSizes() (others, class int) {
 	for _, a := range m.attributes {
 		if a.class() {
@@ -92,13 +94,13 @@ func (m tableMethod) columnSizes() (others, class int) {
 	return others, class
 }
 
-// columnGrids are those of the two sums.
+// columnGrids returns the grids of the two sums.
 func (m tableMethod) columnGrids() (others, class float64) {
 	std, classStd := m.columnStd(1)
 	return tableGrid(std), tableGrid(classStd)
 }
 
-// columnCounter counts the codes of every attribute: private numbers.
+// columnCounter returns a counter of the codes of every attribute. Its numbers are private.
 func (m tableMethod) columnCounter() *histogram {
 	grid, classGrid := m.columnGrids()
 	others, class := m.columnSizes()
@@ -119,20 +121,49 @@ func (m tableMethod) columnCounter() *histogram {
 	return c
 }
 
-// candidate is a table that may be measured: groups of one to three attributes.
+// candidate is a table that may be measured, with one to three attributes.
 type candidate struct {
 	attributes []int
-	first      int // of its counts
-	cells      int
-	weight     float64 // in choices
+	// columns are the attributes, where n+a stands for the coarse groups of attribute a of n.
+	columns []int
+	first   int // index of its first count
+	cells   int
+	weight  float64 // weight in choices
 }
 
-// candidates are the tables of up to order attributes, fewer attributes first. Where there would be
-// too many, pairs with the class come first and then pairs of columns that are close in the schema,
-// and triples are those with the class or none. Public: they follow from the plan and from released
-// groups.
+// merged returns the cell of the table that holds each cell of its attributes' fine groups, or nil
+// where these are the same.
+func (c candidate) merged(groups []grouping) []int32 {
+	if slices.Equal(c.attributes, c.columns) {
+		return nil
+	}
+	cells := []int32{0}
+	for k, a := range c.attributes {
+		g := groups[a]
+		next := make([]int32, 0, len(cells)*g.size)
+		for _, cell := range cells {
+			for v := range g.size {
+				if c.columns[k] == a {
+					next = append(next, cell*int32(g.size)+int32(v))
+				} else {
+					next = append(next, cell*int32(g.coarseSize)+int32(g.coarse[v]))
+				}
+			}
+		}
+		cells = next
+	}
+	return cells
+}
+
+// candidates returns the tables of up to order attributes, those with fewer attributes first. If
+// these are too many, it returns pairs with the class first and then pairs of columns that are
+// close in the schema, and only triples with the class, or none. Tables with the class come a
+// second time with the coarse groups of their other attributes. The list is public: it depends on
+// the plan and on released groups.
+//
+// The domain is that of columnsOf.
 func (m tableMethod) candidates(domain graphical.Domain) []candidate {
-	n := len(domain)
+	n := len(m.attributes)
 	label := -1
 	if m.attributes[n-1].class() {
 		label = n - 1
@@ -160,10 +191,13 @@ func (m tableMethod) candidates(domain graphical.Domain) []candidate {
 	} else if m.order >= 3 && label >= 0 && len(l.list)+n*n/2 <= mostCandidates {
 		eachGroup(label, 2, func(group []int) { l.add(append(group, label)...) })
 	}
+	for size := 1; size < m.order; size++ {
+		eachGroup(max(label, 0), size, func(group []int) { l.addCoarse(append(group, label)...) })
+	}
 	return l.list
 }
 
-// candidateList grows as long as there is room.
+// candidateList is a list of tables of bounded size.
 type candidateList struct {
 	method tableMethod
 	domain graphical.Domain
@@ -172,9 +206,25 @@ type candidateList struct {
 	total  int
 }
 
-// add adds a table unless it or all of them would be too large.
-func (l *candidateList) add(group ...int) {
-	cells := l.domain.Cells(group)
+// add adds a table, unless the table or the list would become too large.
+func (l *candidateList) add(group ...int) { l.addColumns(group, group) }
+
+// addCoarse adds the table of a group's coarse groups, if there are any.
+func (l *candidateList) addCoarse(group ...int) {
+	n := len(l.method.attributes)
+	columns := slices.Clone(group)
+	for k, a := range group {
+		if l.domain[n+a] > 0 {
+			columns[k] = n + a
+		}
+	}
+	if !slices.Equal(group, columns) && l.domain.Cells(group) <= mostTable {
+		l.addColumns(group, columns)
+	}
+}
+
+func (l *candidateList) addColumns(group, columns []int) {
+	cells := l.domain.Cells(columns)
 	if cells > mostTable || float64(l.total)+cells > mostCandidateCells ||
 		len(l.list) >= mostCandidates {
 		return
@@ -183,11 +233,12 @@ func (l *candidateList) add(group ...int) {
 	if l.label >= 0 && group[len(group)-1] != l.label {
 		weight /= l.method.ClassWeight
 	}
-	l.list = append(l.list, candidate{slices.Clone(group), l.total, int(cells), weight})
+	l.list = append(l.list,
+		candidate{slices.Clone(group), slices.Clone(columns), l.total, int(cells), weight})
 	l.total += int(cells)
 }
 
-// fits reports whether there is room for all groups of size k of the first n attributes.
+// fits reports whether there is room for all groups of the given size of the first n attributes.
 func (l *candidateList) fits(size, n int) bool {
 	total := float64(l.total)
 	eachGroup(n, size, func(group []int) {
@@ -198,7 +249,7 @@ func (l *candidateList) fits(size, n int) bool {
 	return total <= mostCandidateCells
 }
 
-// eachGroup visits the groups of size k of n attributes, in ascending order.
+// eachGroup calls visit for every group of the given size of n attributes, in ascending order.
 func eachGroup(n, size int, visit func([]int)) {
 	group := make([]int, size)
 	var fill func(k, from int)
@@ -215,6 +266,7 @@ func eachGroup(n, size int, visit func([]int)) {
 	fill(0, 0)
 }
 
+// domainOf returns the number of groups of every attribute.
 func domainOf(groups []grouping) graphical.Domain {
 	d := make(graphical.Domain, len(groups))
 	for i, g := range groups {
@@ -223,30 +275,59 @@ func domainOf(groups []grouping) graphical.Domain {
 	return d
 }
 
-// tableCounter counts the cells of every candidate: private numbers.
+// columnsOf returns the number of groups of every attribute, and after them the numbers of coarse
+// groups, 0 for an attribute without any.
+func columnsOf(groups []grouping) graphical.Domain {
+	d := domainOf(groups)
+	for _, g := range groups {
+		d = append(d, g.coarseSize)
+	}
+	return d
+}
+
+// withCoarse appends the coarse groups of rows to their groups. It reuses the buffers.
+func withCoarse(groups []grouping, codes [][]uint16, buffers *[][]uint16) [][]uint16 {
+	if *buffers == nil {
+		*buffers = make([][]uint16, len(groups))
+	}
+	for j, g := range groups {
+		coarse := (*buffers)[j][:0]
+		if g.coarseSize > 0 {
+			for _, group := range codes[j] {
+				coarse = append(coarse, g.coarse[group])
+			}
+		}
+		(*buffers)[j] = coarse
+	}
+	return slices.Concat(codes, *buffers)
+}
+
+// tableCounter returns a counter of the cells of every candidate. Its numbers are private.
 func (m tableMethod) tableCounter(groups []grouping) *histogram {
-	domain := domainOf(groups)
+	domain := columnsOf(groups)
 	list := m.candidates(domain)
 	total := 0
 	for _, c := range list {
 		total += c.cells
 	}
 	c := m.newHistogram(mechanism.NewFixedSum(total, tableGrid(1)))
+	var buffers [][]uint16
 	c.cells = func(codes [][]uint16, shares []int64, counts []int64) {
 		for j, g := range groups {
 			for i, code := range codes[j] {
 				codes[j][i] = g.group[code]
 			}
 		}
+		all := withCoarse(groups, codes, &buffers)
 		inParallel(len(list), func(i int) {
 			one := list[i]
-			countCells(domain, one.attributes, codes, shares, counts[one.first:one.first+one.cells])
+			countCells(domain, one.columns, all, shares, counts[one.first:one.first+one.cells])
 		})
 	}
 	return c
 }
 
-// inParallel calls f with every number below n.
+// inParallel calls f with 0, …, n−1, concurrently.
 func inParallel(n int, f func(int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	var wait sync.WaitGroup
@@ -262,7 +343,7 @@ func inParallel(n int, f func(int)) {
 	wait.Wait()
 }
 
-// countCells adds the shares of rows to the cells of a table that they are in.
+// countCells adds the weight of each row to its cell of a table.
 func countCells(d graphical.Domain, attributes []int, codes [][]uint16, shares, counts []int64) {
 	switch len(attributes) {
 	case 1:
@@ -284,7 +365,7 @@ func countCells(d graphical.Domain, attributes []int, codes [][]uint16, shares, 
 	}
 }
 
-// expectedNoise returns the expected sum of the absolute values of n normal numbers.
+// expectedNoise returns the expected sum of the absolute values of the noise in a table.
 func expectedNoise(cells int, std float64) float64 {
 	return math.Sqrt(2/math.Pi) * std * float64(cells)
 }

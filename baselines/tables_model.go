@@ -11,17 +11,18 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// tableModel is what a fit of a method for tables releases: a graphical model of groups of values,
-// and the part that each value has of its group.
+// tableModel is the released result of a fit on a table: a graphical model of groups of values, and
+// the fraction of each value.
 type tableModel struct {
 	schema     records.Schema
 	attributes []attribute
 	groups     []grouping
 	model      *graphical.Model
 
-	codes   [][][]int // of each attribute and group
+	codes   [][][]int // codes of each attribute and group
 	choices [][]network.Choice
-	spans   [][]records.Span // that numbers are drawn from; nil for all
+	spans   [][]records.Span // spans that numbers are drawn from; nil for all
+	joints  []joint          // conditions on several columns
 }
 
 func newTableModel(s records.Schema, attributes []attribute, groups []grouping,
@@ -38,13 +39,14 @@ func newTableModel(s records.Schema, attributes []attribute, groups []grouping,
 // Schema returns the schema of the synthetic records.
 func (t *tableModel) Schema() records.Schema { return t.schema }
 
-// Rows are drawn in pools of growing size, each stratified by itself.
+// Rows are drawn in pools of increasing size, each of which is stratified.
 const (
 	firstPool = 1 << 10
 	lastPool  = 1 << 16
 )
 
-// Sampler opens a draw. Rows have no means. Rows of one class are drawn from the model given it.
+// Sampler starts a draw. Draw.Means has no effect on rows. Rows of one class are drawn from the
+// model conditioned on the class.
 func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
 	rng := rand.New(rand.NewPCG(d.Seed, 0x7461626c65))
 	model := t.model
@@ -56,6 +58,7 @@ func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
 	at, size := 0, 0
 	var order []int
 	var rows records.Nonzeros
+	codes := make([]int, len(t.attributes))
 	return synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
 		rows.Reset()
 		var labels []int32
@@ -64,9 +67,18 @@ func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
 				size = min(max(4*size, firstPool), lastPool)
 				pool, order, at = drawer.Draw(rng, size), rng.Perm(size), 0
 			}
+			group := func(j int) int { return int(pool[j][order[at]]) }
+			for j := range codes {
+				codes[j] = -1
+			}
+			for _, j := range t.joints {
+				j.draw(t.model.Domain, group, codes, rng)
+			}
 			for j, a := range t.attributes {
-				group := pool[j][order[at]]
-				code := t.codes[j][group][t.choices[j][group].Pick(rng, -1)]
+				code := codes[j]
+				if code < 0 {
+					code = t.codes[j][group(j)][t.choices[j][group(j)].Pick(rng, -1)]
+				}
 				if a.class() {
 					labels = append(labels, int32(code))
 					continue
@@ -81,8 +93,8 @@ func (t *tableModel) Sampler(d synth.Draw) (synth.Sampler, error) {
 	}}, nil
 }
 
-// tableModelHeader describes a model in a file. Its sections hold the factors, the groups and the
-// parts of values.
+// tableModelHeader describes a model in a file. The file's sections hold the factors, the groups
+// and the fractions of values.
 type tableModelHeader struct {
 	Schema  records.Schema `json:"schema"`
 	Factors [][]int        `json:"factors"`
@@ -94,7 +106,7 @@ const (
 	sectionParts   = "parts"
 )
 
-// Encode writes released state, and nothing else.
+// Encode returns a file of the released state, and nothing else.
 func (t *tableModel) Encode() (*synth.File, error) {
 	h := tableModelHeader{Schema: t.schema}
 	var theta, parts []float64
@@ -111,19 +123,19 @@ func (t *tableModel) Encode() (*synth.File, error) {
 		synth.Part64(sectionParts, &parts, len(parts)))
 }
 
-// readTableModel rebuilds a model. What it allocates for factors is bounded by their section, and
-// for the tree that holds them by the largest that a plan may have.
+// readTableModel reads a model. The memory for factors is bounded by the size of their section, and
+// that for their tree by the largest that a plan may have.
 func readTableModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	var h tableModelHeader
 	if err := f.Decode(&h); err != nil {
 		return nil, err
 	}
 	if err := h.Schema.Validate(); err != nil || h.Schema.Kind() != records.MixedTable {
-		return nil, malformed("a schema that is not one of tables")
+		return nil, malformed("the schema is not one of tables")
 	}
 	attributes := attributesOf(h.Schema)
 	if len(attributes) > mostAttributes {
-		return nil, malformed("too many columns")
+		return nil, malformed(fmt.Sprintf("%d columns; want at most %d", len(attributes), mostAttributes))
 	}
 	state, err := f.Section(sectionGroups)
 	if err != nil {
@@ -131,7 +143,7 @@ func readTableModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	}
 	groups, ok := readGroups(attributes, state)
 	if !ok {
-		return nil, malformed("groups of other columns")
+		return nil, malformed("groups that do not fit the schema's columns")
 	}
 	if err := readParts(f, groups); err != nil {
 		return nil, err
@@ -144,7 +156,7 @@ func readTableModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	return newTableModel(h.Schema, attributes, groups, graphical.NewModel(domain, factors)), nil
 }
 
-// readParts reads the part that each code has of all records. Every group has a code.
+// readParts reads the fraction of records with each code. Every group must have a code.
 func readParts(f *synth.File, groups []grouping) error {
 	data, err := f.Section(sectionParts)
 	if err != nil {
@@ -157,13 +169,13 @@ func readParts(f *synth.File, groups []grouping) error {
 	for i := range groups {
 		g := &groups[i]
 		if len(parts) < len(g.group) {
-			return malformed("parts of other columns")
+			return malformed("fewer fractions than the columns have codes")
 		}
 		g.part, parts = parts[:len(g.group)], parts[len(g.group):]
 		held := make([]bool, g.size)
 		for code, p := range g.part {
 			if !(p >= 0 && p <= 2) {
-				return malformed("an unknown part")
+				return malformed("a fraction outside [0, 2]")
 			}
 			held[g.group[code]] = true
 		}
@@ -174,12 +186,13 @@ func readParts(f *synth.File, groups []grouping) error {
 		}
 	}
 	if len(parts) > 0 {
-		return malformed("parts of other columns")
+		return malformed("more fractions than the columns have codes")
 	}
 	return nil
 }
 
-// readFactors reads a factor for each group of attributes, whose tree is not too large.
+// readFactors reads a factor for each group of attributes, and checks that their tree is not too
+// large.
 func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.Factor, error) {
 	data, err := f.Section(sectionFactors)
 	if err != nil {
@@ -196,23 +209,23 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.F
 	for _, group := range list {
 		for i, a := range group {
 			if a < 0 || a >= len(d) || i > 0 && a <= group[i-1] {
-				return nil, malformed("a factor of no columns")
+				return nil, malformed("a factor with unknown columns")
 			}
 		}
 		cells := d.Cells(group)
 		if len(group) < 1 || len(group) > 3 || cells > float64(len(theta)) {
-			return nil, malformed(fmt.Sprintf("a factor of %d columns", len(group)))
+			return nil, malformed(fmt.Sprintf("a factor with %d columns and too few numbers; want 1 to 3 columns", len(group)))
 		}
 		for _, x := range theta[:int(cells)] {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, malformed("a factor that is no number")
+				return nil, malformed("a factor that is not finite")
 			}
 		}
 		factors = append(factors, graphical.Factor{Attributes: group, Theta: theta[:int(cells)]})
 		theta = theta[int(cells):]
 	}
 	if len(theta) > 0 || !(graphical.Cells(d, list) <= mostCells) {
-		return nil, malformed("factors that a plan cannot have")
+		return nil, malformed("factors that no plan has")
 	}
 	return factors, nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// smallTable is a schema with every kind of attribute and few rows that differ, and those rows.
+// smallTable returns a schema with every kind of attribute and few different rows, and those rows.
 func smallTable(t *testing.T) (records.Schema, [][]any) {
 	t.Helper()
 	s, err := records.NewSchema(records.Numeric("x", 0, 1), records.Integer("n", 0, 2).WithMissing(),
@@ -39,27 +39,30 @@ func smallTable(t *testing.T) (records.Schema, [][]any) {
 func methodFor(t *testing.T, s records.Schema, r accountant.Relation) tableMethod {
 	t.Helper()
 	c, err := Tables{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r},
-		Bins: 4}.chosen(1)
+		Bins: 4, Coarse: 2}.chosen(1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tableMethod{Tables: c, system: nameAIM, rounds: 6, order: 3, attributes: attributesOf(s)}
 }
 
-// someGroups merges codes in pairs: any public grouping.
+// someGroups returns a public grouping into at most five groups for each attribute, and these into
+// two coarse ones.
 func someGroups(attributes []attribute) (list []grouping) {
 	for _, a := range attributes {
 		g := grouping{group: make([]uint16, a.codes), part: make([]float64, a.codes)}
 		for code := range g.group {
 			g.group[code] = uint16(code * min(a.codes, 5) / a.codes)
 			g.size = int(g.group[code]) + 1
+			g.part[code] = 1 / float64(a.codes)
 		}
+		a.coarsen(&g, 2)
 		list = append(list, g)
 	}
 	return list
 }
 
-// ofRow are the sums of one row, in counts.
+// ofRow returns the sums of one row, in counts.
 func ofRow(t *testing.T, s records.Schema, row []any, c *histogram) (out []float64) {
 	t.Helper()
 	table, err := records.FromValues(s, row)
@@ -77,10 +80,10 @@ func ofRow(t *testing.T, s records.Schema, row []any, c *histogram) (out []float
 	return out
 }
 
-// TestColumnAndTableSensitivities tries every row of a small table against every other: the release
-// of columns moves no further than the declared effect, and attains it; the counts of a candidate
-// move in total by no more than a choice assumes, and in norm by no more than a unit of measurement
-// is priced for, and attain both.
+// TestColumnAndTableSensitivities compares every row of a small table with every other. The release
+// of columns changes by at most the declared effect, and attains it. The absolute changes of a
+// candidate's counts add up to at most what a choice assumes, and their norm is at most that for
+// which a unit of measurement is priced; both are attained.
 func TestColumnAndTableSensitivities(t *testing.T) {
 	const noise = 2.5
 	s, rows := smallTable(t)
@@ -108,8 +111,8 @@ func TestColumnAndTableSensitivities(t *testing.T) {
 				worst < want*(1-1e-9) {
 				t.Errorf("columns move by %v, declared %v", worst, want)
 			}
-			list := m.candidates(domainOf(groups))
-			if want := 5 + 10 + 10; len(list) != want {
+			list := m.candidates(columnsOf(groups))
+			if want := 5 + 10 + 10 + 2 + 5; len(list) != want { // two columns have coarse groups
 				t.Fatalf("%d candidates, want %d", len(list), want)
 			}
 			total, norm := 0.0, 0.0
@@ -132,7 +135,7 @@ func TestColumnAndTableSensitivities(t *testing.T) {
 	}
 }
 
-// worstTotal is worstMove in the sum of absolute values.
+// worstTotal is worstMove for the sum of absolute values.
 func worstTotal(r accountant.Relation, all [][]float64) float64 {
 	worst := 0.0
 	for _, a := range all {
@@ -150,8 +153,8 @@ func worstTotal(r accountant.Relation, all [][]float64) float64 {
 	return worst
 }
 
-// TestTableStagesArePriced: the shares of the squared effect add up to the whole, by the formulas
-// of concentrated privacy.
+// TestTableStagesArePriced: the fractions of the squared effect add up to 1, by the formulas of
+// concentrated privacy.
 func TestTableStagesArePriced(t *testing.T) {
 	s, _ := smallTable(t)
 	m := methodFor(t, s, accountant.AddOrRemoveOne)
@@ -164,8 +167,7 @@ func TestTableStagesArePriced(t *testing.T) {
 	}
 }
 
-// TestRowsOfPersonsCountOnce: the rows of a person, whatever they are, move no table by more than
-// one record does.
+// TestRowsOfPersonsCountOnce: all rows of a person together add 1 to a table, like one record.
 func TestRowsOfPersonsCountOnce(t *testing.T) {
 	s, rows := smallTable(t)
 	m := methodFor(t, s, accountant.AddOrRemoveOne)
@@ -193,7 +195,7 @@ func TestRowsOfPersonsCountOnce(t *testing.T) {
 			tables := []tableAt{{0, m.attributes[0].codes}}
 			if len(c.sums) == 1 {
 				tables = nil
-				for _, one := range m.candidates(domainOf(groups)) {
+				for _, one := range m.candidates(columnsOf(groups)) {
 					tables = append(tables, tableAt{one.first, one.cells})
 				}
 			}

@@ -12,25 +12,26 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Tree releases noisy counts of items and then, for the most frequent of them, of all pairs in one
-// Gaussian release; a tree of largest mutual information joins them (Chow and Liu 1968), and
-// records are drawn along it. Items outside it are independent.
+// Tree releases noisy counts of items and then, in one Gaussian release, counts of all pairs of the
+// most frequent items. It joins these by a tree of largest mutual information (Chow and Liu 1968),
+// and records are drawn from the tree. Other items are independent.
 //
-// Guarantee: two Gaussian releases. A record of m = MaxItems items (default 12) has m counts of
-// items and m(m−1)/2 of pairs, so adding or removing it moves the pairs by √(m(m−1)/2), and
-// replacing it by √2 times that, since no count is negative. Which items are paired follows from
-// the first release.
+// Guarantee: two Gaussian releases. A record of m = MaxItems items (default 12) has m items and
+// m(m−1)/2 pairs, so adding or removing it changes the counts of pairs by at most √(m(m−1)/2), and
+// replacing it by √2 times that, since a record's counts are not negative. The paired items are
+// determined by the first release.
 type Tree struct {
 	Common
-	Items int // number of items that are paired; 0 for 1024, or the universe if that is smaller
+	Items int // number of items that are paired; 0 means 1024, or the universe if that is smaller
 }
 
 const (
 	treeMaxItems  = 12
 	treeItems     = 1024
 	mostTreeItems = 1 << 12
-	itemsPart     = 0.3 // of the squared effect, for the items
-	// standard deviations by which a pair must differ from independence to join the tree
+	itemsPart     = 0.3 // fraction of the squared effect for the items
+	// significance is the number of standard deviations by which a pair must differ from independence
+	// to be an edge of the tree.
 	significance = 4.0
 )
 
@@ -40,7 +41,7 @@ const (
 func (c Tree) Plan() (*Plan, error) {
 	k := c.validate()
 	k.OK(c.Items >= 0 && c.Items <= mostTreeItems, "baselines.Tree.Items", c.Items,
-		"a number up to 4096, 0 for the default")
+		"an integer from 1 to 4096, or 0 for the default")
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
@@ -101,7 +102,8 @@ func itemState(chosen []uint32) []byte {
 	return state
 }
 
-// readItems reads what itemState writes: as many items as the plan pairs, each once.
+// readItems decodes what itemState encoded. It checks that the items are distinct and as many as
+// the plan pairs.
 func (m tree) readItems(state []byte) (chosen []uint32, ok bool) {
 	seen := map[uint32]bool{}
 	for b := range slices.Chunk(state, 4) {
@@ -131,7 +133,7 @@ func (m tree) fit(ctx context.Context, r *synth.Run, noise float64) (sampler, er
 	return grow(perItem, n, chosen, perPair, std), nil
 }
 
-// frequent are the k largest released counts' items.
+// frequent returns the k items with the largest released counts.
 func frequent(perItem []float64, k int) []uint32 {
 	order := make([]uint32, len(perItem))
 	for i := range order {
@@ -141,13 +143,14 @@ func frequent(perItem []float64, k int) []uint32 {
 	return order[:min(k, len(order))]
 }
 
-// pairStd is the standard deviation at which the release of pairs has an effect of 1/noise.
+// pairStd returns the standard deviation for which the release of pairs has an effect of 1/noise.
 func (m tree) pairStd(noise float64) float64 {
 	pairs := float64(m.MaxItems*(m.MaxItems-1)) / 2
 	return noise * math.Sqrt(max(pairs, 1)) * mechanism.HistogramSensitivity(m.Budget.Relation)
 }
 
-// pairs releases how often every two of the chosen items occur together, in the order of pairAt.
+// pairs releases the number of records with both items, for every pair of the chosen items, in the
+// order of pairAt.
 func (m tree) pairs(ctx context.Context, r *synth.Run, chosen []uint32, noise float64) ([]float64,
 	float64, error) {
 	std := m.pairStd(noise)
@@ -166,7 +169,7 @@ func (m tree) pairs(ctx context.Context, r *synth.Run, chosen []uint32, noise fl
 	return out[0], std, nil
 }
 
-// pairCounter counts the pairs among chosen items: private numbers.
+// pairCounter returns a counter of the pairs of chosen items. Its numbers are private.
 func (m tree) pairCounter(chosen []uint32, std float64) *cutCounter {
 	rank := make([]int32, m.Schema.Dim())
 	for i := range rank {
@@ -194,7 +197,7 @@ func (m tree) pairCounter(chosen []uint32, std float64) *cutCounter {
 	}}
 }
 
-// pairAt is where the pair of two different ranks stands.
+// pairAt returns the index of the pair of two different ranks.
 func pairAt(a, b int) int {
 	if a < b {
 		a, b = b, a

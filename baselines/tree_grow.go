@@ -6,18 +6,19 @@ import (
 	"slices"
 )
 
-// branch is an item with its law given another item, or alone.
+// branch is an item with its probabilities given its parent, or its probability if it has no
+// parent.
 type branch struct {
 	item    uint32
 	parent  int     // an earlier branch, -1 for none
-	with    float64 // probability where the parent is in the record
-	without float64 // and where it is not, or there is none
+	with    float64 // probability if the parent is in the record
+	without float64 // probability if the parent is not in the record, or there is no parent
 }
 
-// branches are in an order in which parents come first.
+// branches is a forest in which parents come before their children.
 type branches []branch
 
-// grow joins the chosen items by Prim's algorithm, and adds the others unconnected.
+// grow returns a tree of the chosen items and the other items as single branches.
 func grow(perItem []float64, n float64, chosen []uint32, perPair []float64, std float64) branches {
 	b := builder{perItem, n, chosen, perPair, std}
 	out := b.span()
@@ -41,7 +42,7 @@ type builder struct {
 	std     float64
 }
 
-// span is the tree of largest total information, as Prim's algorithm finds it.
+// span returns the tree of largest total information, by Prim's algorithm.
 func (b builder) span() branches {
 	size := len(b.chosen)
 	best, from, at := make([]float64, size), make([]int, size), make([]int, size)
@@ -72,13 +73,14 @@ func (b builder) span() branches {
 
 func (b builder) count(rank int) float64 { return b.perItem[b.chosen[rank]] }
 
-// both is the released count of a pair, within what the items' counts allow.
+// both returns the released count of a pair, clamped to what the items' counts allow.
 func (b builder) both(i, j int) float64 {
 	x, y := b.count(i), b.count(j)
 	return min(max(b.perPair[pairAt(i, j)], x+y-b.n, 0), x, y)
 }
 
-// information is n times the mutual information of two items, 0 where noise alone might explain it.
+// information returns n times the mutual information of two items, or 0 if the difference from
+// independence may be noise.
 func (b builder) information(i, j int) float64 {
 	x, y := b.count(i), b.count(j)
 	if math.Abs(b.perPair[pairAt(i, j)]-x*y/b.n) < significance*b.std {
@@ -112,9 +114,10 @@ func part(a, b float64) float64 {
 	return min(max(a/b, 0), 1)
 }
 
-// draw walks the tree item by item, each time over all n records, at the cost of the items drawn.
+// draw draws the items of n records, branch by branch. Its time is proportional to the number of
+// items drawn.
 func (t branches) draw(rng *rand.Rand, n int) [][]uint32 {
-	have := make([][]int, len(t)) // the records that each branch is in, ascending
+	have := make([][]int, len(t)) // for each branch, the records with its item
 	rows := make([][]uint32, n)
 	inParent := make([]bool, n)
 	for k, b := range t {

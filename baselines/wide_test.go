@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestWideColumnsTakeMemoryByRow: a column of 60,000 buckets is counted and drawn without a vector
-// of as many coordinates a row, which would be 983 MB a batch.
+// TestWideColumnsTakeMemoryByRow: a column of 60,000 buckets is counted and drawn without a dense
+// vector for each row, which would take 983 MB for each batch.
 func TestWideColumnsTakeMemoryByRow(t *testing.T) {
 	schema, err := records.NewSchema(records.Hashed("h", 60_000), records.Flag("f", "no", "yes"))
 	if err != nil {

@@ -13,42 +13,42 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// SetSource describes made-up item sets for benchmarks and examples: their number, size and spread,
-// with popular and unpopular items and with communities of items that occur together. It uses no
-// real records. The same value makes the same sets on every machine.
+// SetSource describes generated item sets for benchmarks and examples: their number and sizes, the
+// popularity of items, and communities of items that occur together. It uses no real records. The
+// same value gives the same sets on every machine.
 //
 // A record belongs to one community, or to two. Its size has a geometric tail (log-normal above the
 // mean, cut at MaxItems); each item comes from one of its communities with probability Affinity and
 // from all items otherwise. Popularity within each follows Zipf's law: the item of rank r has
 // weight 1/(r+Shift)^Skew.
 type SetSource struct {
-	Records     int     // how many
-	Universe    int     // items there are
-	MeanItems   float64 // items of a record, on average
-	MaxItems    int     // and at most
+	Records     int     // number of records
+	Universe    int     // number of items
+	MeanItems   float64 // average number of items of a record
+	MaxItems    int     // largest number of items of a record
 	Skew        float64 // exponent of Zipf's law; 0 makes all items equally popular
 	Shift       float64 // flattens the most popular items; 0 for 5
 	Communities int     // groups of items that occur together; 0 for none
-	Affinity    float64 // part of a record's items that come from its own communities, in [0, 1]
+	Affinity    float64 // fraction of a record's items that come from its own communities, in [0, 1]
 	Seed        uint64
 }
 
-// CallRecords has the shape of the call-record data of the DPGM papers: 4,427,486 customers and the
-// cells of 1,303 towers they were seen at, 11.42 on average and 422 at most. Skew and communities
-// are this library's guess: the papers do not give them.
+// CallRecords returns a source with the shape of the call-record data of the DPGM papers: 4,427,486
+// customers and the cells of 1,303 towers at which they were seen, 11.42 on average and 422 at
+// most. Skew and communities are guesses, since the papers do not state them.
 func CallRecords() SetSource {
 	return SetSource{Records: 4_427_486, Universe: 1303, MeanItems: 11.42, MaxItems: 422, Skew: 0.9,
 		Communities: 40, Affinity: 0.7, Seed: 1}
 }
 
-// TransitRecords has the shape of the transit data of the DPGM papers: 1,200,000 passengers and the
-// 342 stations they used, 5.26 on average and 57 at most.
+// TransitRecords returns a source with the shape of the transit data of the DPGM papers: 1,200,000
+// passengers and the 342 stations that they used, 5.26 on average and 57 at most.
 func TransitRecords() SetSource {
 	return SetSource{Records: 1_200_000, Universe: 342, MeanItems: 5.26, MaxItems: 57, Skew: 0.9,
 		Communities: 12, Affinity: 0.7, Seed: 2}
 }
 
-// Schema describes the sets.
+// Schema returns the schema of the sets.
 func (g SetSource) Schema() records.Schema { return records.Sets(g.Universe, g.MaxItems) }
 
 // Validate reports every invalid setting.
@@ -61,7 +61,8 @@ func (g SetSource) Validate() error {
 			errs = append(errs, param.New("demo.SetSource."+field, value, want))
 		}
 	}
-	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records, "a number of rows a table holds")
+	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records,
+		"a number of rows that a table can hold")
 	bad(!(g.MeanItems >= 1 && g.MeanItems <= float64(g.MaxItems)), "MeanItems", g.MeanItems,
 		"at least 1 and at most MaxItems")
 	bad(g.MaxItems > g.Universe, "MaxItems", g.MaxItems, "at most the universe")
@@ -74,7 +75,7 @@ func (g SetSource) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Make makes the whole table.
+// Make returns the whole table.
 //
 // Errors: those of [SetSource.Validate].
 func (g SetSource) Make() (*records.SetTable, error) {
@@ -88,8 +89,8 @@ func (g SetSource) Make() (*records.SetTable, error) {
 	return b.Table()
 }
 
-// Stream makes the same sets in tables of at most rows records, in memory that does not grow
-// with their number.
+// Stream returns the same sets in tables of at most rows records, in memory that does not grow with
+// their number.
 //
 // Errors: those of [SetSource.Validate]; *[param.Error] for a number of rows that is not positive.
 func (g SetSource) Stream(rows int) iter.Seq2[*records.SetTable, error] {
@@ -105,7 +106,7 @@ var errStopped = errors.New("demo: stopped")
 
 func (g SetSource) stream(rows int, yield func(*records.SetTable, error) bool) error {
 	if rows < 1 || rows > maxRows {
-		return param.New("demo rows", rows, "a positive number of rows a table")
+		return param.New("demo rows", rows, "a positive number of rows per table")
 	}
 	b, err := records.NewSetBuilder(g.Schema())
 	if err != nil {
@@ -130,7 +131,7 @@ func (g SetSource) stream(rows int, yield func(*records.SetTable, error) bool) e
 	return flush()
 }
 
-// maxRows is how many rows a table holds.
+// maxRows is the largest number of rows of a table.
 const maxRows = 1<<31 - 1
 
 func (g SetSource) each(emit func(row []uint32) error) error {
@@ -154,7 +155,7 @@ type setMaker struct {
 	groups  []cumulative
 	weights cumulative // of the communities
 	logMean float64    // of the sizes, beyond their first item
-	stamp   []uint64   // the last row that took an item
+	stamp   []uint64   // for each item, the last row that contains it
 	row     []uint32
 	rows    uint64
 }
@@ -168,8 +169,8 @@ func newSetMaker(g SetSource) *setMaker {
 	order := m.rng.Perm(g.Universe)
 	m.all = zipf(order, g.Skew, g.Shift)
 	for c := range g.Communities {
-		// Every community owns a part of the items and borrows as many others, so that communities
-		// overlap.
+		// Every community has a part of the items to itself and shares as many others, so that
+		// communities overlap.
 		var own []int
 		for r := c; r < len(order); r += g.Communities {
 			own = append(own, order[r], order[m.rng.IntN(len(order))])
@@ -193,8 +194,8 @@ func identity(n int) []int {
 // sizeSpread is the standard deviation of the logarithm of a record's size.
 const sizeSpread = 0.8
 
-// fitSizes finds, by bisection on a fixed sample of normals, the location at which sizes have the
-// wanted mean after they are cut.
+// fitSizes returns the location at which sizes have the intended mean after they are cut, found by
+// bisection on a fixed sample of normal numbers.
 func (m *setMaker) fitSizes() float64 {
 	rng := rand.New(rand.NewPCG(m.source.Seed, 0x73697a65))
 	normals := make([]float64, 1<<14)
@@ -216,7 +217,7 @@ func (m *setMaker) fitSizes() float64 {
 	return (lo + hi) / 2
 }
 
-// size is one plus a log-normal number rounded at random, cut at the largest size.
+// size returns one plus a log-normal number rounded at random, cut at the largest size.
 func (m *setMaker) size(logMean, z, u float64) int {
 	beyond := min(math.Exp(logMean+sizeSpread*z), float64(m.source.MaxItems-1))
 	return min(1+int(beyond+u), m.source.MaxItems)

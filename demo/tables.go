@@ -10,21 +10,22 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TableSource describes made-up labelled mixed tables for benchmarks and examples. It uses no real
-// records. The same value makes the same table on every machine.
+// TableSource describes generated tables with columns of different kinds and a class, for
+// benchmarks and examples. It uses no real records. The same value gives the same table on every
+// machine.
 //
 // Every record has a few hidden Gaussian factors. A number is a mixture of them plus independent
 // noise; every third number is skewed, like an amount that is mostly zero. A level is drawn with
-// probabilities that are log-linear in them, and levels have very different frequencies. The class
-// is drawn with odds that depend on the factors, on their products, and on pairs of columns.
+// probabilities that are log-linear in the factors, and levels have very different frequencies. The
+// class is drawn with odds that depend on the factors, on their products, and on pairs of columns.
 type TableSource struct {
 	Records  int
 	Numbers  int // numeric and integer columns
 	Choices  int // categorical columns
-	Levels   int // of a categorical column, from 2 to this many; at least 2
+	Levels   int // largest number of levels of a categorical column, at least 2; the smallest is 2
 	Flags    int
 	Classes  int     // 0 for no label
-	Minority float64 // the part of the last class, all others alike; 0 for all alike
+	Minority float64 // fraction of records in the last class; 0 if all classes are equal
 	Seed     uint64  // seed of the distribution
 	Draw     uint64  // seed of the records: different draws with one Seed have the same distribution
 }
@@ -41,7 +42,8 @@ func (g TableSource) Validate() error {
 			errs = append(errs, param.New("demo.TableSource."+field, value, want))
 		}
 	}
-	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records, "a number of rows a table holds")
+	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records,
+		"a number of rows that a table can hold")
 	bad(g.Numbers < 0 || g.Choices < 0 || g.Flags < 0 || g.Numbers+g.Choices+g.Flags < 1, "Numbers",
 		g.Numbers, "at least one column")
 	bad(g.Choices > 0 && g.Levels < 2, "Levels", g.Levels, "at least 2")
@@ -50,7 +52,7 @@ func (g TableSource) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Schema describes the records.
+// Schema returns the schema of the records.
 //
 // Errors: those of [TableSource.Validate].
 func (g TableSource) Schema() (records.Schema, error) {
@@ -81,7 +83,7 @@ func (g TableSource) Schema() (records.Schema, error) {
 	return records.NewSchema(list...)
 }
 
-// levels spreads the numbers of levels evenly.
+// levels returns the number of levels of column j; the numbers are spread evenly.
 func (g TableSource) levels(j int) int { return 2 + (j*7+3)%max(g.Levels-1, 1) }
 
 func names(n int) (list []string) {
@@ -91,7 +93,7 @@ func names(n int) (list []string) {
 	return list
 }
 
-// Make makes the table.
+// Make returns the table.
 //
 // Errors: those of [TableSource.Validate].
 func (g TableSource) Make() (*records.Frame, error) {
@@ -116,10 +118,10 @@ func (g TableSource) Make() (*records.Frame, error) {
 // rowMaker holds the distribution of the columns.
 type rowMaker struct {
 	source  TableSource
-	numbers [][]float64   // a column: weights of the factors
-	choices [][][]float64 // a column, a level: weights, and the level's own
+	numbers [][]float64   // by column: weights of the factors
+	choices [][][]float64 // by column and level: weights, and the level's offset
 	flags   [][]float64
-	class   [][]float64 // a class: weights of factors and of their products
+	class   [][]float64 // by class: weights of factors and of their products
 	shift   float64     // of the last class
 }
 
@@ -155,8 +157,8 @@ func newRowMaker(g TableSource) *rowMaker {
 	return m
 }
 
-// fitShift finds, by bisection on a fixed sample of factors, the shift that gives the last class
-// its intended share.
+// fitShift returns the shift that gives the last class its intended share, found by bisection on a
+// fixed sample of factors.
 func (m *rowMaker) fitShift() float64 {
 	rng := rand.New(rand.NewPCG(m.source.Seed, 0x73686966))
 	sample := make([][]float64, 4000)

@@ -2,7 +2,8 @@ package device
 
 import "errors"
 
-// ErrUnavailable is returned if a device is not compiled in or has no hardware.
+// ErrUnavailable is returned if the build does not support a device or the machine does not have
+// it.
 var ErrUnavailable = errors.New("device: unavailable")
 
 // Backend multiplies and transforms matrices that live on its device.
@@ -11,14 +12,14 @@ var ErrUnavailable = errors.New("device: unavailable")
 // Destinations must not overlap operands unless a method says so. A backend is safe for concurrent
 // use by several goroutines as long as they write to different matrices.
 //
-// Privacy guarantees need more: results of a record that do not depend on other records, and sums
-// that one record changes by its own share only. A backend states that it has them by
-// implementing Promising and FixedSummer, and devicetest tests them; on other backends a
-// guarantee is weaker and says so.
+// Privacy guarantees need more: the results for a record must not depend on other records, and one
+// record must change a sum by its own share only. A backend states that this holds by implementing
+// Promising and FixedSummer, and package devicetest tests it. With other backends, guarantees are
+// weaker and say so.
 type Backend interface {
 	// Name returns the name of the hardware, for example "cpu (avx2)".
 	Name() string
-	// Workers returns the number of cores or queues worked on at a time.
+	// Workers returns the number of cores or queues that work at the same time.
 	Workers() int
 
 	// New allocates a zeroed rows×cols matrix.
@@ -28,19 +29,20 @@ type Backend interface {
 	// Download copies src to the host, row by row without gaps.
 	Download(dst []float32, src Matrix)
 
-	// Gemm sets C = α op(A) op(B) + β C, where op is transposition or the identity. With β = 0 the
-	// old C is not read.
+	// Gemm sets C = α op(A) op(B) + β C, where op is the transpose or the identity. If β is 0, the old
+	// C is not read.
 	Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32, c Matrix)
-	// SparseGemm sets C = S W + β C at a cost proportional to the ones in S.
+	// SparseGemm sets C = S W + β C. Its cost is proportional to the number of ones in S.
 	SparseGemm(s *Sparse, w Matrix, beta float32, c Matrix)
 	// SparseGemmT sets C = Sᵀ D + β C.
 	SparseGemmT(s *Sparse, d Matrix, beta float32, c Matrix)
 
-	// BiasApply sets each row of m to f(row + bias). Bias is 1×cols, or the zero Matrix for none.
+	// BiasApply sets each row of m to f(row + bias). The bias is 1×cols, or the zero Matrix for no
+	// bias.
 	BiasApply(f Func, m, bias Matrix)
 	// Apply sets dst = f(src); dst may be src.
 	Apply(f Func, dst, src Matrix)
-	// Gradient multiplies delta by the derivative of f, expressed in f's output.
+	// Gradient multiplies delta by the derivative of f, computed from the output of f.
 	Gradient(f Func, delta, out Matrix)
 
 	// Axpy adds α x to y.
@@ -54,46 +56,54 @@ type Backend interface {
 
 	// ScaleRows multiplies row i by w[i].
 	ScaleRows(m Matrix, w []float32)
-	// ColSums sets dst (1×cols) to Σ wᵢ mᵢ + β dst; a nil w means all ones.
+	// ColSums sets dst (1×cols) to Σ wᵢ mᵢ + β dst, where mᵢ is row i of m. A nil w means that all
+	// weights are 1.
 	ColSums(w []float32, m Matrix, beta float32, dst Matrix)
 	// RowSquaredNorms sets dst[i] = ‖mᵢ‖², with products and sums in float64.
 	RowSquaredNorms(dst []float64, m Matrix)
 	// RowDots sets dst[i] = aᵢ·bᵢ, with products and sums in float64.
 	RowDots(dst []float64, a, b Matrix)
 
-	// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², the sum of squares of the product of the i-th blocks
-	// of block rows of a and of d: the squared norm of one record's gradient if a layer is applied at
-	// many places.
+	// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², the sum of the squared elements of the product, where
+	// Aᵢ and Dᵢ are the i-th groups of block consecutive rows of a and of d. For a layer that is
+	// applied at many places of a record, this is the squared norm of the record's gradient.
 	//
-	// Guarantee: it is an upper bound despite cancellation inside the product, since a rounding bound
-	// is added: √dst[i] exceeds the norm by at most about k·2⁻²³·Σ‖a‖‖d‖ over the block's rows, with
-	// k the largest of block and columns, or, where the Gram matrices AᵢAᵢᵀ and DᵢDᵢᵀ are the cheaper
-	// way, the square exceeds the square by k·2⁻²²·(Σ‖a‖‖d‖)². It is not finite where an operand is
-	// not, and where squared norms of rows leave float32.
+	// Guarantee: dst[i] is an upper bound even if terms of the product cancel, because a bound on the
+	// rounding errors is added. √dst[i] exceeds the norm by at most about k·2⁻²³·Σ‖a‖‖d‖, a sum over
+	// the rows of the block, where k is the largest of block and the numbers of columns. Where the
+	// Gram matrices AᵢAᵢᵀ and DᵢDᵢᵀ are cheaper to compute, dst[i] exceeds the squared norm by at most
+	// k·2⁻²²·(Σ‖a‖‖d‖)². dst[i] is not finite if the block holds a number that is not finite, or if
+	// squared norms of its rows overflow float32.
 	BlockProductNorms(dst []float64, block int, a, d Matrix)
 
 	// Im2Col sets row i·Places+p of dst to the patch that the window sees at place p of image i.
-	// Shapes: src is images×Len, dst (images·Places)×Patch.
+	//
+	// Shapes: src is images×Len, dst is (images·Places)×Patch.
 	Im2Col(w Window, dst, src Matrix)
-	// Col2Im is the transpose of Im2Col: it sets every pixel to the sum of what patches hold for it.
-	// Shapes: dst is images×Len, src (images·Places)×Patch.
+	// Col2Im is the transpose of Im2Col: it sets every pixel to the sum of its values in all patches
+	// that contain it.
+	//
+	// Shapes: dst is images×Len, src is (images·Places)×Patch.
 	Col2Im(w Window, dst, src Matrix)
-	// UpSample doubles height and width. Shapes: src holds images of form m, dst of form m.Doubled().
+	// UpSample doubles the height and width of images.
+	//
+	// Shapes: src holds images of form m, dst images of form m.Doubled().
 	UpSample(m Image, u UpSampling, dst, src Matrix)
-	// UpSampleGradient is the transpose of UpSample. Shapes: src holds images of form m.Doubled(), dst
-	// of form m.
+	// UpSampleGradient is the transpose of UpSample.
+	//
+	// Shapes: src holds images of form m.Doubled(), dst images of form m.
 	UpSampleGradient(m Image, u UpSampling, dst, src Matrix)
 
-	// Moments sets the first row of stats (2×cols) to the mean of each column of m and the second to
-	// 1/√(variance + eps), the variance being the mean squared deviation; sums are in float64. No rows
-	// count as mean and variance 0.
+	// Moments sets the first row of stats (2×cols) to the mean of each column of m and the second row
+	// to 1/√(variance + eps), where the variance is the mean squared deviation. Sums are in float64.
+	// If m has no rows, mean and variance are 0.
 	Moments(stats, m Matrix, eps float32)
-	// Normalize sets each column of dst to gain·(src − mean)·scale + shift, with mean and scale as
-	// Moments left them; dst may be src.
+	// Normalize sets each column of dst to gain·(src − mean)·scale + shift, where mean and scale are
+	// the rows of stats that Moments wrote; dst may be src.
 	Normalize(dst, src, stats, gain, shift Matrix)
-	// NormalizeGradient turns delta, the derivative by the dst of Normalize, into the derivative by
-	// src if stats are the Moments of src, and sets dGain and dShift (1×cols) to the derivatives by
-	// gain and shift.
+	// NormalizeGradient replaces delta, the derivative by the result of Normalize, with the derivative
+	// by src, where stats holds the Moments of src. It sets dGain and dShift (1×cols) to the
+	// derivatives by gain and shift.
 	NormalizeGradient(delta, src, stats, gain, dGain, dShift Matrix)
 
 	// CosSin sets dst, which has twice as many columns as src, to [scale·cos(src) | scale·sin(src)].
@@ -101,8 +111,8 @@ type Backend interface {
 	CosSin(dst, src Matrix, scale float32)
 	// Softmax replaces each row by its softmax.
 	Softmax(m Matrix)
-	// Adam moves the parameters p by one step of Adam along the gradient g, with first moments m and
-	// second moments v.
+	// Adam moves the parameters p by one step of the Adam optimizer for the gradient g, with the first
+	// moments m and the second moments v.
 	Adam(p, g, m, v Matrix, s AdamStep)
 }
 

@@ -1,18 +1,19 @@
 package device
 
-// Batch holds some records as the input of a model, in exactly one of Dense and Sparse.
+// Batch holds the records that a model reads, in exactly one of Dense and Sparse.
 //
-// Dense may live on the host with any backend; the code that multiplies it copies it if
-// needed (see Colocate).
+// Dense may be in host memory whatever the backend; the code that multiplies it copies it to the
+// device if needed (see Colocate).
 //
-// Labels, Index and Keys are nil if they are not needed and have one entry per row otherwise.
+// Labels, Index and Keys are nil if they are not needed; otherwise they have one entry for each
+// row.
 type Batch struct {
 	Rows   int
 	Dense  Matrix
 	Sparse *Sparse
 	Labels []int32  // class of each record
 	Index  []int32  // row number of each record in the data set
-	Keys   []uint64 // one uniform key a row, for a model's per-example randomness
+	Keys   []uint64 // a uniformly random key for each row, for a model's per-example randomness
 }
 
 // Dim returns the number of columns.

@@ -1,7 +1,8 @@
 package device
 
-// Bilinear interpolation of images whose channels fill vectors of eight, by the bits of doBilinear
-// and doBilinearGradient.
+// This file does bilinear interpolation for images whose number of channels is a multiple of eight,
+// with vector instructions. The results have the same bits as those of doBilinear and
+// doBilinearGradient.
 
 func doBilinearVectors(j *job, lo, hi int) {
 	m := j.window.Image
@@ -19,7 +20,7 @@ func doBilinearVectors(j *job, lo, hi int) {
 	j.owner.panels.put(spare)
 }
 
-// widen makes a line twice as long.
+// widen interpolates a line of pixels to twice its length.
 func widen(k *kernels, to, line []float32, c, width int) {
 	last := (width - 1) * c
 	for v := 0; v < c; v += 8 {

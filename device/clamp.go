@@ -6,12 +6,14 @@ import "sync"
 // backend.
 var onHost = sync.OnceValue(fastest)
 
-// Clamp writes every number of src clamped to [lo, hi] into dst. NaN becomes lo, −0 becomes 0.
+// Clamp sets every number of dst to that of src, clamped to [lo, hi]. NaN becomes lo, and −0
+// becomes 0.
 //
-// Shapes: dst is at least as long as src, and the same slice or one that does not overlap it.
+// Shapes: dst is at least as long as src. It is the same slice or does not overlap it.
 func Clamp(dst, src []float32, lo, hi float32) { onHost().clamp(dst[:len(src)], src, lo, hi) }
 
-// Threshold writes 1 for every number of src that is at least t, and 0 for others, including NaN.
+// Threshold sets every number of dst to 1 where that of src is at least t, and to 0 elsewhere, NaN
+// included.
 //
-// Shapes: those of Clamp.
+// Shapes: as for Clamp.
 func Threshold(dst, src []float32, t float32) { onHost().threshold(dst[:len(src)], src, t) }

@@ -1,7 +1,7 @@
 package device
 
-// Colocate returns m in the memory of like, where each is b's or the host's: m itself, or a copy
-// of a host matrix on the device.
+// Colocate returns m itself, or a copy of m in the memory of b if m is a host matrix and like is
+// not. Both m and like must be matrices of b or of the host.
 func Colocate(b Backend, m, like Matrix) Matrix {
 	if like.Mem == nil || m.Mem != nil || m.Empty() {
 		return m

@@ -1,35 +1,36 @@
 package device
 
-// Convolver is a backend that multiplies the patches of images without writing them all down.
+// Convolver is a backend that multiplies the patches of images without storing all of them.
 //
-// Its methods do what Im2Col, Gemm and Col2Im do one after the other, and return false, having
-// changed nothing, if they have no faster way for such a window and such weights.
+// Its methods do what Im2Col, Gemm and Col2Im do one after the other. They change nothing and
+// return false if they have no faster way for the given window and weights.
 //
-// Guarantee: results of an image depend on that image only. Sums over images do not depend on the
-// number of workers.
+// Guarantee: the results for an image depend on that image only. Sums over images do not depend on
+// the number of workers.
 type Convolver interface {
-	// Convolve sets dst to P op(W), where P are the patches of the images in src.
+	// Convolve sets dst to P op(W), where the rows of P are the patches of the images in src.
 	//
-	// Shapes: src is images×Len, op(W) Patch×maps, dst (images·Places)×maps.
+	// Shapes: src is images×Len, op(W) is Patch×maps, dst is (images·Places)×maps.
 	Convolve(w Window, transW bool, src, weights, dst Matrix) bool
-	// Spread sets every pixel of the images in dst to the sum of what the patches src·op(W) hold for
-	// it: the transpose of Convolve.
+	// Spread sets every pixel of the images in dst to the sum of its values in the patches src·op(W).
+	// It is the transpose of Convolve.
 	//
-	// Shapes: src is (images·Places)×maps, op(W) maps×Patch, dst images×Len.
+	// Shapes: src is (images·Places)×maps, op(W) is maps×Patch, dst is images×Len.
 	Spread(w Window, transW bool, src, weights, dst Matrix) bool
-	// AddConvolved adds PᵀM to dst, or MᵀP if transposed, where P are the patches of the images and
-	// the rows of m belong to their places.
+	// AddConvolved adds PᵀM to dst, or MᵀP if transposed is set. The rows of P are the patches of the
+	// images, and the rows of m belong to the same places.
 	//
-	// Shapes: images is images×Len, m (images·Places)×maps, dst Patch×maps or maps×Patch.
+	// Shapes: images is images×Len, m is (images·Places)×maps, dst is Patch×maps, or maps×Patch if
+	// transposed.
 	AddConvolved(w Window, transposed bool, images, m, dst Matrix) bool
 }
 
-// Convolve, Spread and AddConvolved have two ways. Where a line of a patch holds enough numbers,
-// products read images where they lie, in a frame of zeros. Images of one channel are worked on by
-// lines of pixels instead.
+// Convolve, Spread and AddConvolved each have two algorithms. If a line of a patch holds enough
+// numbers, products read the images in place, surrounded by a frame of zeros. Images of one channel
+// are processed by lines of pixels instead (see convolve_grey.go).
 
-// convolves reports whether there is a fast way for a window, and whether it is the one for grey
-// images.
+// convolves reports whether there is a fast algorithm for a window, and whether it is the one for
+// grey images, which have one channel.
 func (c *cpu) convolves(w Window, maps int) (grey, ok bool) {
 	if c.kernels.gemm.rows == 0 || maps <= thinCols || w.Places() == 0 || w.Stride > w.Size {
 		return false, false
@@ -40,13 +41,14 @@ func (c *cpu) convolves(w Window, maps int) (grey, ok bool) {
 	return false, w.Channels >= thinCols && w.Channels*w.Size >= 12
 }
 
-// framed is the number of numbers of an image in its frame, and of a line of it.
+// framed returns the length of an image with its frame, and the length of one of its lines, in
+// numbers.
 func (w *Window) framed() (size, line int) {
 	line = (w.Width + 2*w.Pad) * w.Channels
 	return (w.Height + 2*w.Pad) * line, line
 }
 
-// frame copies an image into its frame, whose margins are zero already.
+// frame copies an image into dst, inside its frame. The margins must be zero already.
 func (w *Window) frame(dst, image []float32) {
 	_, line := w.framed()
 	own := w.Width * w.Channels
@@ -55,8 +57,8 @@ func (w *Window) frame(dst, image []float32) {
 	}
 }
 
-// margins is how many places beyond the first and the last of a line, and of a column, would see a
-// pixel of the image.
+// margins returns how many additional places before the first and after the last one, in a column
+// and in a line, would still see a pixel of the image.
 func (w *Window) margins() (before, left, after, right int) {
 	down, across := w.Grid()
 	before = max((w.Size-1-w.Pad)/w.Stride, 0)
@@ -64,7 +66,7 @@ func (w *Window) margins() (before, left, after, right int) {
 		max((w.Width-1+w.Pad)/w.Stride-(across-1), 0)
 }
 
-// packWeights lays op(W), k×n, out in panels that all images share.
+// packWeights copies op(W), which is k×n, into panels that all images share.
 func (c *cpu) packWeights(j *job, n, k int, transW bool, weights Matrix) *[]float32 {
 	c.panelsOf(j, n, k, transW, weights)
 	b := &j.product.block
@@ -74,12 +76,13 @@ func (c *cpu) packWeights(j *job, n, k int, transW bool, weights Matrix) *[]floa
 	return buffer
 }
 
-// images shares images out, each of which takes some multiply-adds.
+// images distributes n images among the workers. Each image takes the given number of
+// multiply-adds.
 func (c *cpu) images(j *job, do func(j *job, lo, hi int), n, products int) {
 	c.rows(j, do, n, max(products/8, 1))
 }
 
-// Convolve reads patches where they lie.
+// Convolve implements [Convolver]. It reads the patches in place.
 func (c *cpu) Convolve(w Window, transW bool, src, weights, dst Matrix) bool {
 	w.check("Convolve")
 	src.checkShape("Convolve", src.Rows, w.Len())
@@ -133,8 +136,8 @@ func doConvolve(j *job, lo, hi int) {
 	j.owner.panels.put(spare)
 }
 
-// packedPanel is a panel of packed weights: its first column, its vectors, and the mask of the last
-// one.
+// packedPanel is a panel of packed weights: its first column, the number of its vectors, its width
+// in numbers, and the mask of the last vector.
 type packedPanel struct {
 	n0, vecs, wide int
 	data           []float32
@@ -151,7 +154,7 @@ func (p *product) panelOf(g *gemmKernels, i int) packedPanel {
 	return b
 }
 
-// Spread adds patches up as soon as those of an image are there.
+// Spread implements [Convolver]. It adds up the patches of an image as soon as they are computed.
 func (c *cpu) Spread(w Window, transW bool, src, weights, dst Matrix) bool {
 	w.check("Spread")
 	dst.checkShape("Spread", dst.Rows, w.Len())
@@ -183,13 +186,15 @@ func (c *cpu) Spread(w Window, transW bool, src, weights, dst Matrix) bool {
 	return true
 }
 
-// mostPatches is how many numbers of patches of one image fit into the second cache.
+// mostPatches is the largest number of values in the patches of one image that fits into the
+// second-level cache.
 const mostPatches = 1 << 19
 
-// patchRows says where the patches of one image lie: of places in rows, with margins of zeros.
+// patchRows describes how the patches of one image are stored: row by row of places, with margins
+// of zeros.
 type patchRows struct {
-	rows, line, place int // rows, numbers of a row, numbers of a place
-	origin            int // of the first place
+	rows, line, place int // number of rows, and how many numbers a row and a place have
+	origin            int // index of the first number of the first place
 }
 
 func (w *Window) patches() patchRows {
@@ -201,7 +206,7 @@ func (w *Window) patches() patchRows {
 	return p
 }
 
-// clearMargins clears what belongs to no place.
+// clearMargins clears the margins around the places.
 func (p patchRows) clearMargins(patches []float32, down, across int) {
 	first, own := p.origin/p.line, across*p.place
 	left := p.origin - first*p.line
@@ -235,7 +240,7 @@ func doSpread(j *job, lo, hi int) {
 	j.owner.panels.put(spare)
 }
 
-// raise sets every pixel to the sum of what patches hold for it, in the order of places.
+// raise sets every pixel to the sum of its values in the patches, in the order of the places.
 func (w *Window) raise(k *kernels, p patchRows, patches, image []float32) {
 	c, s := w.Channels, w.Stride
 	for y := range w.Height {
@@ -263,7 +268,8 @@ func ceilDiv(a, b int) int {
 	return (a + b - 1) / b
 }
 
-// AddConvolved adds the images up in a few parts, which do not depend on the workers.
+// AddConvolved implements [Convolver]. It adds the images up in a few parts, whose number and sizes
+// do not depend on the number of workers.
 func (c *cpu) AddConvolved(w Window, transposed bool, images, m, dst Matrix) bool {
 	w.check("AddConvolved")
 	images.checkShape("AddConvolved", images.Rows, w.Len())
@@ -299,10 +305,10 @@ func (c *cpu) AddConvolved(w Window, transposed bool, images, m, dst Matrix) boo
 	return true
 }
 
-// sumParts is how many sums over images are kept apart.
+// sumParts is the largest number of parts in which images are added up.
 const sumParts = 8
 
-// addTurned adds a matrix with that many columns, or its transpose, to dst.
+// addTurned adds the matrix sums, which has cols columns, or its transpose to dst.
 func addTurned(dst Matrix, sums []float32, cols int, transposed bool) {
 	for i := range dst.Rows {
 		row := dst.Row(i)

@@ -1,9 +1,10 @@
 package device
 
-// Images of one channel, by lines of pixels: the vectors of products run along a line.
+// This file convolves images of one channel. The vectors of its products run along a line of
+// pixels.
 
-// greyLines is how the patches of a line of places stand: number by number, each with all places of
-// the line, in panels.
+// greyLines describes how the patches of one line of places are stored: in panels of places, which
+// hold for each number of a patch its values at all places of the panel.
 type greyLines struct {
 	lanes, width, panels int
 }
@@ -14,7 +15,8 @@ func (w *Window) greyLines(g *gemmKernels) greyLines {
 	return greyLines{g.lanes, width, (across + width - 1) / width}
 }
 
-// panel is a panel of places.
+// panel returns the first place of panel i and the place after its last one, the number of its
+// vectors, and the mask of the last vector.
 func (l greyLines) panel(i, across int) (n0, n1, vecs int, mask *int32) {
 	n0 = i * l.width
 	n1 = min(n0+l.width, across)
@@ -25,7 +27,7 @@ func (l greyLines) panel(i, across int) (n0, n1, vecs int, mask *int32) {
 	return n0, n1, vecs, mask
 }
 
-// lower fills a panel with the patches of places n0 to n1−1 of line y.
+// lower fills a panel with the patches of the places of line y from n0 on.
 func (w *Window) lower(g *gemmKernels, dst, framed []float32, y, n0, vecs int, mask *int32) {
 	_, line := w.framed()
 	for dy := range w.Size {
@@ -61,12 +63,12 @@ func doConvolveGrey(j *job, lo, hi int) {
 	j.owner.panels.put(spare)
 }
 
-// turn writes the transpose of rows of cols numbers.
+// turn writes the transpose of src, which has rows rows of cols numbers, to dst.
 func turn(g *gemmKernels, src []float32, stride, rows, cols int, dst []float32, to int) {
 	r := 0
 	for ; r+8 <= rows && cols >= 8; r += 8 {
 		g.packColumns(cols/8, &src[r*stride], 4*stride, &dst[r], 4*to)
-		if cols%8 != 0 { // the last eight again
+		if cols%8 != 0 { // the last eight columns, some of them a second time
 			g.packColumns(1, &src[r*stride+cols-8], 4*stride, &dst[(cols-8)*to+r], 4*to)
 		}
 	}
@@ -109,7 +111,7 @@ func doSpreadGrey(j *job, lo, hi int) {
 	j.owner.panels.put(spare)
 }
 
-// raiseGrey sums up vectors of pixels, several lines at a time.
+// raiseGrey sums up vectors of pixels, for several lines at a time.
 func (w *Window) raiseGrey(k *kernels, planes []float32, plane, line int, image []float32) {
 	before, left, _, _ := w.margins()
 	last := w.Size*w.Size - 1
@@ -149,7 +151,7 @@ func doAddConvolvedGrey(j *job, lo, hi int) {
 	j.owner.panels.put(spare)
 }
 
-// addLine adds what a panel of a line's places contributes to the sums.
+// addLine adds to the sums what one panel of places of a line contributes.
 func addLine(g *gemmKernels, lowered []float32, wide, patch, places int, m []float32, stride,
 	maps int, values, sums []float32) {
 	rows := leftOperand{lowered, wide, 1}

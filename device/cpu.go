@@ -1,23 +1,27 @@
 package device
 
-import "runtime"
+import (
+	"fmt"
+	"runtime"
+)
 
-// cpu is the backend of the host's own cores.
+// cpu is the backend that computes on the cores of the host.
 type cpu struct {
 	kernels *kernels
 	team    *team
 	workers int
 	jobs    pool[job]
 	panels  pool[[]float32] // packed operands
-	sums    pool[[]float64] // over columns
+	sums    pool[[]float64] // sums over columns
 }
 
-// CPU returns the backend that works on all cores the Go scheduler may use.
+// CPU returns a backend that uses all cores that the Go scheduler may use.
 //
-// Guarantee: the same bits whatever the number of cores.
+// Guarantee: results have the same bits whatever the number of cores.
 func CPU() Backend { return CPUWith(0) }
 
-// CPUWith is CPU with a given number of cores; 0 or less means all.
+// CPUWith returns a backend like that of CPU which uses the given number of cores; 0 or less means
+// all.
 func CPUWith(workers int) Backend { return newCPU(workers, fastest()) }
 
 func newCPU(workers int, k *kernels) *cpu {
@@ -29,7 +33,7 @@ func newCPU(workers int, k *kernels) *cpu {
 	return c
 }
 
-// Name returns "cpu" and the level of vector instructions.
+// Name returns "cpu" followed by the level of vector instructions in parentheses.
 func (c *cpu) Name() string { return "cpu (" + c.kernels.name + ")" }
 
 // Workers returns the number of cores in use.
@@ -38,7 +42,7 @@ func (c *cpu) Workers() int { return c.workers }
 // New allocates a zeroed matrix.
 func (c *cpu) New(rows, cols int) Matrix {
 	if rows < 0 || cols < 0 {
-		panic("device: New: negative size")
+		panic(fmt.Sprintf("device: New: negative size %d×%d", rows, cols))
 	}
 	return HostMatrix(rows, cols, make([]float32, rows*cols))
 }
@@ -47,7 +51,7 @@ func (c *cpu) New(rows, cols int) Matrix {
 func (c *cpu) Upload(dst Matrix, src []float32) {
 	dst.check("Upload")
 	if len(src) != dst.Rows*dst.Cols {
-		panic("device: Upload: the numbers do not fill the matrix")
+		panic(fmt.Sprintf("device: Upload: %d numbers for a %d×%d matrix", len(src), dst.Rows, dst.Cols))
 	}
 	for i := range dst.Rows {
 		copy(dst.Row(i), src[i*dst.Cols:])
@@ -58,7 +62,8 @@ func (c *cpu) Upload(dst Matrix, src []float32) {
 func (c *cpu) Download(dst []float32, src Matrix) {
 	src.check("Download")
 	if len(dst) != src.Rows*src.Cols {
-		panic("device: Download: the numbers do not fill the slice")
+		panic(fmt.Sprintf("device: Download: room for %d numbers of a %d×%d matrix", len(dst), src.Rows,
+			src.Cols))
 	}
 	for i := range src.Rows {
 		copy(dst[i*src.Cols:(i+1)*src.Cols], src.Row(i))
@@ -74,7 +79,7 @@ func (c *cpu) job() *job {
 
 // done clears the job's operands, which may be large, and returns the job to the pool.
 func (c *cpu) done(j *job) {
-	j.owner = nil // the pool must not keep its owner alive by way of the team
+	j.owner = nil // the team refers to the pool, and the pool must not keep its owner alive
 	j.do, j.op, j.w, j.sums, j.centre, j.sparse, j.piece = nil, nil, nil, nil, nil, nil, nil
 	j.a, j.b, j.c, j.d, j.e, j.g = Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}
 	j.product, j.fixed = product{}, FixedBlock{}

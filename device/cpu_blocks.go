@@ -1,21 +1,25 @@
 package device
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
+// checkBlocks panics unless the rows of m are that many blocks of block rows each.
 func checkBlocks(what string, block, blocks int, m Matrix) {
 	m.check(what)
 	if block < 0 || block*blocks != m.Rows {
-		panic("device: " + what + ": the rows are not that many blocks")
+		panic(fmt.Sprintf("device: %s: %d rows, want %d blocks of %d rows", what, m.Rows, blocks, block))
 	}
 }
 
 // BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up.
 //
-// With p rows a block the product costs p·in·out multiplications and the two Gram matrices
-// p²·(in+out); each block goes the cheaper way, in scratch that is used again for the next.
+// For blocks of p rows, the product costs p·in·out multiplications and the two Gram matrices cost
+// p²·(in+out). The cheaper of the two is computed, in scratch memory that all blocks share.
 //
 // Source for the Gram matrices: ‖AᵀD‖² = Σ (AAᵀ ∘ DDᵀ); Rochette, Manoel and Tramel, "Efficient
-// Per-Example Gradient Computations in Convolutional Neural Networks", 2019, compare the ways.
+// Per-Example Gradient Computations in Convolutional Neural Networks", 2019, who compare the two.
 func (c *cpu) BlockProductNorms(dst []float64, block int, a, d Matrix) {
 	checkBlocks("BlockProductNorms", block, len(dst), a)
 	checkBlocks("BlockProductNorms", block, len(dst), d)
@@ -36,11 +40,11 @@ func (c *cpu) BlockProductNorms(dst []float64, block int, a, d Matrix) {
 // roundoff bounds the relative error of a sum of k products in float32.
 func roundoff(k int) float64 { return float64(k+8) * 0x1p-24 }
 
-// underflow bounds what the same sum loses, not relative to anything, where it is too small for a
-// normal float32: times a large number that can be a norm of any size.
+// underflow bounds the absolute error of the same sum where terms are too small for a normal
+// float32. Multiplied by a large number, this error can be a norm of any size.
 func underflow(k int) float64 { return float64(k+8) * 0x1p-149 }
 
-// blockSizes are Σ‖aᵢ‖, Σ‖dᵢ‖ and Σ‖aᵢ‖‖dᵢ‖ over the rows of two blocks.
+// blockSizes returns Σ‖aᵢ‖, Σ‖dᵢ‖ and Σ‖aᵢ‖‖dᵢ‖ over the rows of two blocks.
 func blockSizes(k *kernels, a, d Matrix) (sa, sd, both float64) {
 	for r := range a.Rows {
 		x, y := a.Row(r), d.Row(r)
@@ -60,8 +64,9 @@ func doGramNorms(j *job, lo, hi int) {
 		a, d := j.a.RowRange(i*p, (i+1)*p), j.b.RowRange(i*p, (i+1)*p)
 		j.owner.Gemm(false, true, 1, a, a, 0, ga)
 		j.owner.Gemm(false, true, 1, d, d, 0, gd)
-		// An entry of AAᵀ is off by at most e‖a‖‖a′‖ and ue, and one of DDᵀ by f‖d‖‖d′‖ and uf; what that
-		// makes of Σ is (e+f+ef)(Σ‖a‖‖d‖)², and (1+f)ue(Σ‖d‖)² + (1+e)uf(Σ‖a‖)² + ue·uf·p².
+		// The error of an entry of AAᵀ is at most e‖a‖‖a′‖ + ue, and that of an entry of DDᵀ at most
+		// f‖d‖‖d′‖ + uf. So the error of the sum is at most (e+f+ef)(Σ‖a‖‖d‖)² + (1+f)ue(Σ‖d‖)² +
+		// (1+e)uf(Σ‖a‖)² + ue·uf·p².
 		sa, sd, sizes := blockSizes(j.kernels, a, d)
 		slack := (e + f + e*f) * (1 + 2*(e+f)) * sizes * sizes
 		tiny := (1+f)*ue*sd*sd + (1+e)*uf*sa*sa + ue*uf*float64(p)*float64(p)
@@ -77,8 +82,8 @@ func doMaterialisedNorms(j *job, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		a, d := j.a.RowRange(i*p, (i+1)*p), j.b.RowRange(i*p, (i+1)*p)
 		j.owner.Gemm(true, false, 1, a, d, 0, g)
-		// Element (k, l) is off by at most roundoff·Σ|aₖ||dₗ| over the rows and underflow, so the norm by
-		// roundoff·Σ‖a‖‖d‖ and underflow for each element.
+		// The error of element (k, l) is at most roundoff·Σ|aₖ||dₗ| over the rows, plus underflow. So the
+		// error of the norm is at most roundoff·Σ‖a‖‖d‖ + underflow·√(in·out).
 		_, _, sizes := blockSizes(j.kernels, a, d)
 		norm := math.Sqrt(j.kernels.dot(g.Data, g.Data)) + roundoff(p)*sizes +
 			underflow(p)*math.Sqrt(float64(in)*float64(out))

@@ -1,6 +1,8 @@
 package device
 
-// costOf says, roughly, how many additions one value of a function costs.
+import "fmt"
+
+// costOf returns the approximate cost of one value of a function, in additions.
 func costOf(f Func) int {
 	switch f {
 	case Identity, ReLU, LeakyReLU:
@@ -56,10 +58,10 @@ func doBiasApply(j *job, lo, hi int) {
 	}
 }
 
-// narrow is how few columns make a call for each row too dear.
+// narrow is the number of columns below which a call for each row is too expensive.
 const narrow = 64
 
-// doBiasApplyNarrow applies f to many rows at a time, while they lie in the first cache.
+// doBiasApplyNarrow applies f to many rows at a time, as many as fit into the first-level cache.
 func doBiasApplyNarrow(j *job, lo, hi int) {
 	bias, cols := j.b.Row(0), j.a.Cols
 	for lo < hi {
@@ -131,7 +133,7 @@ func (c *cpu) Fill(m Matrix, v float32) {
 
 func fillRow(j *job, m, _, _ []float32) {
 	if j.x == 0 {
-		clear(m) // also −0: a fill with nothing is a clear
+		clear(m) // for −0 too
 		return
 	}
 	for i := range m {
@@ -143,7 +145,7 @@ func fillRow(j *job, m, _, _ []float32) {
 func (c *cpu) ScaleRows(m Matrix, w []float32) {
 	m.check("ScaleRows")
 	if len(w) != m.Rows {
-		panic("device: ScaleRows: one factor a row is wanted")
+		panic(fmt.Sprintf("device: ScaleRows: %d factors for %d rows", len(w), m.Rows))
 	}
 	if m.Empty() {
 		return
@@ -181,7 +183,7 @@ func doCosSin(j *job, lo, hi int) {
 	}
 }
 
-// adamRates are the factors of one step, computed once in float64.
+// adamRates holds the factors of one step, computed once in float64.
 //
 // With bias corrections folded in, θ −= step·m / (√v·root + ε), where step = LR/(1−β₁ᵀ) and root =
 // 1/√(1−β₂ᵀ).
@@ -189,14 +191,14 @@ type adamRates struct {
 	beta1, rest1, beta2, rest2, step, root, eps float32
 }
 
-// Adam moves p by one step of Adam along g.
+// Adam moves p by one step of the Adam optimizer for the gradient g.
 func (c *cpu) Adam(p, g, m, v Matrix, s AdamStep) {
 	p.check("Adam")
 	g.checkShape("Adam", p.Rows, p.Cols)
 	m.checkShape("Adam", p.Rows, p.Cols)
 	v.checkShape("Adam", p.Rows, p.Cols)
 	if s.T < 1 {
-		panic("device: Adam: steps are counted from 1")
+		panic(fmt.Sprintf("device: Adam: step %d: steps are counted from 1", s.T))
 	}
 	if p.Empty() {
 		return

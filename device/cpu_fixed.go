@@ -1,20 +1,21 @@
 package device
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"unsafe"
 )
 
-// Promises returns all that there are.
+// Promises returns all promises.
 func (c *cpu) Promises() Promises { return Promises{RowsAlone: true, SameBits: true} }
 
-// ScaleOdd sets row i of dst to wᵢ times that of m, made odd.
+// ScaleOdd sets row i of dst to w[i] times row i of m, with every number made odd.
 func (c *cpu) ScaleOdd(dst, m Matrix, w []float32) {
 	m.check("ScaleOdd")
 	dst.checkShape("ScaleOdd", m.Rows, m.Cols)
 	if len(w) != m.Rows {
-		panic("device: ScaleOdd: one weight a row is wanted")
+		panic(fmt.Sprintf("device: ScaleOdd: %d weights for %d rows", len(w), m.Rows))
 	}
 	j := c.job()
 	j.a, j.b, j.w = m, dst, w
@@ -48,7 +49,7 @@ func (c *cpu) AddFixedProduct(a, d Matrix, sum FixedBlock) {
 	c.done(j)
 }
 
-// seen is the sum in the form of a matrix, for kernels that know its numbers for what they are.
+// seen returns a matrix that shares the sum's memory, for kernels that treat its elements as int32.
 func (b FixedBlock) seen() Matrix {
 	return HostMatrix(b.Rows, b.Cols,
 		unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b.Units))), len(b.Units)))
@@ -67,7 +68,7 @@ func doFixedGeneric(j *job, lo, hi int) {
 	}
 }
 
-// AddFixedSparse adds the terms of SᵀD to sum. The cores share out columns.
+// AddFixedSparse adds the terms of SᵀD to sum. Each core computes some of the columns.
 func (c *cpu) AddFixedSparse(s *Sparse, d Matrix, sum FixedBlock) {
 	rows := s.Rows()
 	s.check("AddFixedSparse")
@@ -107,7 +108,8 @@ func rising(items []uint32) bool {
 	return true
 }
 
-// fixedRepeats adds a row whose items may be listed several times: n·x is rounded once.
+// fixedRepeats adds a row that may list an item several times. An item that is listed n times adds
+// n·x, rounded once.
 func fixedRepeats(j *job, items []uint32, x []float32, lo, hi int) {
 	sorted := slices.Sorted(slices.Values(items))
 	for k := 0; k < len(sorted); {
@@ -126,7 +128,7 @@ func (c *cpu) AddFixedRows(w []float32, m Matrix, sum FixedBlock) {
 	m.check("AddFixedRows")
 	sum.check("AddFixedRows", 1, m.Cols)
 	if len(w) != m.Rows {
-		panic("device: AddFixedRows: one weight a row is wanted")
+		panic(fmt.Sprintf("device: AddFixedRows: %d weights for %d rows", len(w), m.Rows))
 	}
 	if m.Empty() {
 		return
@@ -146,8 +148,8 @@ func doFixedRows(j *job, lo, hi int) {
 	}
 }
 
-// AddFixedBlocks adds the terms wᵢAᵢᵀDᵢ to sum. The cores share out the sum's rows: whole products
-// for each of them.
+// AddFixedBlocks adds the terms wᵢAᵢᵀDᵢ to sum. Each core computes some rows of the sum, with
+// complete products for each of them.
 func (c *cpu) AddFixedBlocks(w []float32, block int, a, d Matrix, sum FixedBlock) {
 	checkBlocks("AddFixedBlocks", block, len(w), a)
 	checkBlocks("AddFixedBlocks", block, len(w), d)
@@ -180,8 +182,8 @@ func doFixedBlocks(j *job, lo, hi int) {
 }
 
 // unitsGeneric is the portable twin of kernels.units. A product of two float32 numbers is exact in
-// float64, and so is its multiple by a power of two; what is added and taken away again rounds to a
-// whole number.
+// float64, and so is that product times a power of two. Adding and subtracting 1.5·2⁵² rounds it to
+// a whole number.
 func unitsGeneric(w, origin float32, x []float32, total []int32) {
 	inverse := 0x1.8p23 / float64(origin)
 	total = total[:len(x)]

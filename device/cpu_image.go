@@ -1,12 +1,12 @@
 package device
 
-// Im2Col copies patches. An image is one unit of work, so the result does not depend on
-// the workers.
+// Im2Col copies patches. One worker copies all patches of an image, so the result does not depend
+// on the number of workers.
 func (c *cpu) Im2Col(w Window, dst, src Matrix) {
 	c.slide("Im2Col", doIm2Col, w, dst, src)
 }
 
-// Col2Im adds patches up.
+// Col2Im adds up patches.
 func (c *cpu) Col2Im(w Window, dst, src Matrix) {
 	c.slide("Col2Im", doCol2Im, w, src, dst)
 }
@@ -38,7 +38,7 @@ func doIm2Col(j *job, lo, hi int) {
 	}
 }
 
-// take copies the patch whose corner lies at (y, x).
+// take copies the patch whose top left corner is at (y, x).
 func (w *Window) take(patch, image []float32, y, x int) {
 	line, step := w.Size*w.Channels, w.Width*w.Channels
 	if x >= 0 && x+w.Size <= w.Width && y >= 0 && y+w.Size <= w.Height {
@@ -59,14 +59,14 @@ func (w *Window) take(patch, image []float32, y, x int) {
 	}
 }
 
-// move is copy for the few numbers that a window's line often is.
+// move does what copy does, faster for few numbers, such as a line of a window.
 func move(dst, src []float32) {
 	if len(src) > 8 {
 		copy(dst, src)
 		return
 	}
 	dst = dst[:len(src)]
-	//lint:ignore S1001 a call of copy costs more than these few numbers
+	//lint:ignore S1001 calling copy costs more than copying these few numbers
 	for i, v := range src {
 		dst[i] = v
 	}
@@ -87,7 +87,7 @@ func doCol2Im(j *job, lo, hi int) {
 	}
 }
 
-// give adds the patch whose corner lies at (y, x) to the image.
+// give adds the patch whose top left corner is at (y, x) to the image.
 func (w *Window) give(k *kernels, patch, image []float32, y, x int) {
 	line := w.Size * w.Channels
 	left, width := clip(x, w.Size, w.Width)
@@ -99,7 +99,7 @@ func (w *Window) give(k *kernels, patch, image []float32, y, x int) {
 	}
 }
 
-// addTo adds src to dst, without the price of a call where numbers are few.
+// addTo adds src to dst, without calling a kernel for few numbers.
 func addTo(k *kernels, dst, src []float32) {
 	if len(src) > 16 {
 		k.axpy(1, src, dst)
@@ -111,7 +111,7 @@ func addTo(k *kernels, dst, src []float32) {
 	}
 }
 
-// UpSample doubles images.
+// UpSample doubles the height and width of images.
 func (c *cpu) UpSample(m Image, u UpSampling, dst, src Matrix) {
 	do := doNearest
 	if u == Bilinear {
@@ -120,7 +120,7 @@ func (c *cpu) UpSample(m Image, u UpSampling, dst, src Matrix) {
 	c.scaleImages("UpSample", do, m, u, dst, src)
 }
 
-// UpSampleGradient sums up what doubling spread.
+// UpSampleGradient is the transpose of UpSample.
 func (c *cpu) UpSampleGradient(m Image, u UpSampling, dst, src Matrix) {
 	do := doNearestGradient
 	if u == Bilinear {
@@ -179,11 +179,12 @@ func doNearestGradient(j *job, lo, hi int) {
 	}
 }
 
-// near and far are the weights, in each direction, of the pixel that holds a point and of the next
-// one.
+// near and far are the weights, in each direction, of the pixel that contains a point and of the
+// nearest other pixel.
 const near, far = 0.75, 0.25
 
-// farther is the neighbour of pixel p/2 on the side of p, half a pixel beyond; edges are repeated.
+// farther returns the second nearest of n pixels to pixel p of the doubled image; the nearest one
+// is p/2. Pixels at the edges are repeated.
 func farther(p, n int) int {
 	if p&1 == 0 {
 		return max(p/2-1, 0)
@@ -214,7 +215,7 @@ func doBilinear(j *job, lo, hi int) {
 	j.owner.panels.put(spare)
 }
 
-// mix sets dst to three quarters of a and one of b.
+// mix sets dst to ¾·a + ¼·b.
 func mix(dst, a, b []float32) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
@@ -222,8 +223,7 @@ func mix(dst, a, b []float32) {
 	}
 }
 
-// mixPair sets the first half of dst to three quarters of a and one of b, and the second to as much
-// of a and c.
+// mixPair sets the first half of dst to ¾·a + ¼·b and the second half to ¾·a + ¼·c.
 func mixPair(dst, a, b, c []float32) {
 	b, c = b[:len(a)], c[:len(a)]
 	first, second := dst[:len(a)], dst[len(a):][:len(a)]
@@ -258,7 +258,7 @@ func doBilinearGradient(j *job, lo, hi int) {
 	j.owner.panels.put(spare)
 }
 
-// unmix adds three quarters of src to a and one to b, which may be the same.
+// unmix adds ¾·src to a and ¼·src to b, which may be the same slice as a.
 func unmix(src, a, b []float32) {
 	a, b = a[:len(src)], b[:len(src)]
 	for i, v := range src {

@@ -2,17 +2,17 @@ package device
 
 import "math"
 
-// Sums over columns are taken in parts of the rows, which depend on the number of rows only, each
-// in float64 and one chain a column.
+// Sums over columns are computed in parts of the rows. The parts depend on the number of rows only.
+// Within a part, the sum of each column is one chain of additions in float64.
 const (
 	columnParts = 8
-	partRows    = 256 // fewest rows of a part
+	partRows    = 256 // a part has at least this many rows, if there is more than one
 )
 
 func partsOf(rows int) int { return min(max(rows/partRows, 1), columnParts) }
 
-// inParts runs do for every part of the rows, which writes two sums for every column, and adds the
-// parts up: what is left are the first sums of all columns, then the second.
+// inParts runs do for every part of the rows and adds up the parts. For each part, do writes two
+// sums for each column. The result holds the first sums of all columns, then the second ones.
 func (c *cpu) inParts(j *job, do func(j *job, lo, hi int), rows, cols int) []float64 {
 	parts := partsOf(rows)
 	j.sums, j.block = j.sums[:parts*2*cols], parts
@@ -28,7 +28,7 @@ func (c *cpu) inParts(j *job, do func(j *job, lo, hi int), rows, cols int) []flo
 	return total
 }
 
-// part is the rows of a part, and where its sums go.
+// part returns the rows lo to hi−1 of a part, and where its sums are stored.
 func (j *job) part(p, rows, cols int) (lo, hi int, first, second []float64) {
 	sums := j.sums[p*2*cols:][:2*cols]
 	return p * rows / j.block, (p + 1) * rows / j.block, sums[:cols], sums[cols:]
@@ -130,7 +130,7 @@ func doNormalize(j *job, lo, hi int) {
 	}
 }
 
-// NormalizeGradient carries delta back through Moments and Normalize.
+// NormalizeGradient propagates delta back through Normalize and Moments.
 //
 // With x̂ = (src − mean)·scale over n rows: ∂/∂src = gain·scale·(δ − mean(δ) − x̂·mean(δx̂)).
 //
@@ -148,7 +148,7 @@ func (c *cpu) NormalizeGradient(delta, src, stats, gain, dGain, dShift Matrix) {
 	room, spare := c.sums.get(), c.buffer(3*src.Cols)
 	j := c.job()
 	j.a, j.b, j.c, j.sums = delta, src, stats, grown(room, columnParts*2*src.Cols)
-	sums := c.inParts(j, doSlopes, src.Rows, src.Cols) // Σ δx̂ and Σ δ
+	sums := c.inParts(j, doSlopes, src.Rows, src.Cols) // sums of δx̂, then of δ
 	j.d = HostMatrix(3, src.Cols, (*spare)[:3*src.Cols])
 	n := float64(max(src.Rows, 1))
 	for k := range src.Cols {
@@ -202,7 +202,8 @@ func doNormalizeGradient(j *job, lo, hi int) {
 	}
 }
 
-// columnKernels work on rows of eight columns; see columns in the kernels' generator.
+// columnKernels holds kernels that process eight columns at a time; see columns in the kernels'
+// generator.
 type columnKernels struct {
 	sums      func(n int, src *float32, stride int, sums *float64)
 	squares   func(n int, src *float32, stride int, centre, sums *float64)

@@ -1,13 +1,15 @@
 package device
 
+import "fmt"
+
 // ColSums sets dst = Σ wᵢ mᵢ + β dst.
 //
-// Columns, not rows, are shared out among the cores: each sum is one chain over the rows.
+// Each core computes some of the columns, so that each sum is one chain of additions over the rows.
 func (c *cpu) ColSums(w []float32, m Matrix, beta float32, dst Matrix) {
 	m.check("ColSums")
 	dst.checkShape("ColSums", 1, m.Cols)
 	if w != nil && len(w) != m.Rows {
-		panic("device: ColSums: one weight a row is wanted")
+		panic(fmt.Sprintf("device: ColSums: %d weights for %d rows", len(w), m.Rows))
 	}
 	if m.Cols == 0 {
 		return
@@ -33,8 +35,8 @@ func doColSums(j *job, lo, hi int) {
 	}
 }
 
-// share is a grain that gives every worker a run of columns, whole cache lines each, if the work is
-// worth sharing.
+// share returns how many columns a worker takes at a time: whole cache lines and about the same
+// number for each worker, or all columns if there is too little work to share.
 func share(cols, rows, workers int) int {
 	if cols*rows < 1<<17 {
 		return cols
@@ -52,7 +54,7 @@ func (c *cpu) rowDots(what string, dst []float64, a, b Matrix) {
 	a.check(what)
 	b.checkShape(what, a.Rows, a.Cols)
 	if len(dst) != a.Rows {
-		panic("device: " + what + ": room for one number a row is wanted")
+		panic(fmt.Sprintf("device: %s: room for %d results of %d rows", what, len(dst), a.Rows))
 	}
 	j := c.job()
 	j.a, j.b, j.sums = a, b, dst

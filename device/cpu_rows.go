@@ -1,10 +1,12 @@
 package device
 
-// rowOp is an element-wise operation on stretches of up to three operands of equal length.
+// rowOp is an element-wise operation on parts of up to three operands. All parts have the same
+// length.
 type rowOp func(j *job, a, b, c []float32)
 
-// each runs op over all elements: by rows, or by stretches of the whole where the operands have no
-// gaps. b and c may be zero Matrices. Cost is what an element costs, in additions.
+// each runs op over all elements: in pieces of any length if the operands have no gaps between
+// rows, otherwise row by row. The matrices j.b and j.c may be zero. The cost is that of one
+// element, in additions.
 func (c *cpu) each(j *job, op rowOp, cost int) {
 	rows, cols := j.a.Rows, j.a.Cols
 	if rows == 0 || cols == 0 {
@@ -48,14 +50,14 @@ func rowOrNil(m Matrix, i int) []float32 {
 	return m.Row(i)
 }
 
-// rows runs do over n rows that cost that many additions each.
+// rows runs do over n rows, each of which costs the given number of additions.
 func (c *cpu) rows(j *job, do func(j *job, lo, hi int), n, cost int) {
 	j.do = do
 	c.team.run(j, n, max(c.piece(n*cost)/max(cost, 1), 1))
 }
 
 // piece returns the number of additions in one piece of work: enough to be worth sharing, and few
-// enough for all cores.
+// enough to give every core a piece.
 func (c *cpu) piece(additions int) int {
 	const least, most = 1 << 16, 1 << 17
 	return min(max(additions/(2*c.workers), least), most)

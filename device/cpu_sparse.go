@@ -1,12 +1,14 @@
 package device
 
-// SparseGemm sets C = S W + β C: row i of C is the sum of the rows of W that row i of S names.
+import "fmt"
+
+// SparseGemm sets C = S W + β C: row i of C is the sum of the rows of W that row i of S lists.
 func (c *cpu) SparseGemm(s *Sparse, w Matrix, beta float32, out Matrix) {
 	rows := s.Rows()
 	s.check("SparseGemm")
 	w.check("SparseGemm")
 	if w.Rows != s.Cols {
-		panic("device: SparseGemm: the sparse columns are not the dense rows")
+		panic(fmt.Sprintf("device: SparseGemm: %d sparse columns for %d dense rows", s.Cols, w.Rows))
 	}
 	out.checkShape("SparseGemm", rows, w.Cols)
 	if out.Empty() {
@@ -27,9 +29,10 @@ func doSparseGemm(j *job, lo, hi int) {
 	}
 }
 
-// SparseGemmT sets C = Sᵀ D + β C: row i of D is added to every row of C that row i of S names.
+// SparseGemmT sets C = Sᵀ D + β C: row i of D is added to every row of C that row i of S lists.
 //
-// The cores share out columns, so that each sum is one chain over the records.
+// Each core computes some of the columns, so that each sum is one chain of additions over the
+// records.
 func (c *cpu) SparseGemmT(s *Sparse, d Matrix, beta float32, out Matrix) {
 	rows := s.Rows()
 	s.check("SparseGemmT")
@@ -46,7 +49,7 @@ func (c *cpu) SparseGemmT(s *Sparse, d Matrix, beta float32, out Matrix) {
 }
 
 func doSparseGemmT(j *job, lo, hi int) {
-	// A strip of columns of C stays in the second cache while all records go through it.
+	// A strip of columns of C stays in the second-level cache while all records are added to it.
 	step := max(1<<17/j.b.Rows&^63, 64)
 	for c0 := lo; c0 < hi; c0 += step {
 		c1 := min(c0+step, hi)

@@ -14,16 +14,16 @@ import (
 //go:generate go -C internal/asmgen run . -part vector -out ../../vector_amd64.s -stubs ../../vector_amd64.go -pkg device
 //go:generate go -C internal/asmgen run . -part image -out ../../image_amd64.s -stubs ../../image_amd64.go -pkg device
 
-// The kernels of arm64 are translated from vector_amd64.s, so its line comes last.
+// The kernels for arm64 are translated from vector_amd64.s, so this line comes last.
 //go:generate go -C internal/asmgen run . -part neon -from ../../vector_amd64.s -out ../../neon_arm64.s -stubs ../../neon_arm64.go -pkg device
 
-// fastest is the best set of kernels for this machine.
+// fastest returns the fastest set of kernels for this machine.
 func fastest() *kernels {
 	levels := available()
 	return levels[len(levels)-1]
 }
 
-// available lists the sets of kernels that this machine can run, slowest first.
+// available returns the sets of kernels that this machine can run, slowest first.
 func available() []*kernels {
 	levels := []*kernels{generic()}
 	if has.X86.HasAVX2 && has.X86.HasFMA {

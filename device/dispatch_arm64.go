@@ -4,14 +4,15 @@ package device
 
 import "unsafe"
 
-// fastest is the best set of kernels for this machine.
+// fastest returns the fastest set of kernels for this machine.
 func fastest() *kernels { return neon() }
 
-// available lists the sets of kernels that this machine can run, slowest first. Every arm64 has
-// NEON.
+// available returns the sets of kernels that this machine can run, slowest first. Every arm64
+// processor has NEON.
 func available() []*kernels { return []*kernels{generic(), neon()} }
 
-// neon takes the steps of avx2, so that it gives the same bits.
+// neon returns kernels for NEON. They do the same operations in the same order as those of avx2,
+// and so give the same bits.
 func neon() *kernels {
 	k := generic()
 	k.name = "neon"
@@ -33,7 +34,7 @@ func neon() *kernels {
 	return k
 }
 
-// useNEON replaces the element-wise kernels and reductions by assembly.
+// useNEON replaces the element-wise kernels and reductions with NEON assembly.
 func useNEON(k *kernels) {
 	k.apply = [funcs]func(dst, src []float32){
 		Identity:  k.apply[Identity],
@@ -76,7 +77,7 @@ func useNEON(k *kernels) {
 	}
 	k.adamOfSum = adamOfSumNEON
 	k.gather = func(dst, w []float32, stride int, items []uint32) {
-		for _, item := range items { // one times a number plus another rounds like their sum
+		for _, item := range items { // multiplying by 1 is exact, so this rounds like a sum
 			axpyNEON(len(dst), 1, first(w[int(item)*stride:]), first(dst))
 		}
 	}
@@ -93,8 +94,8 @@ func useNEON(k *kernels) {
 	}
 }
 
-// dotOfVectors keeps sixteen chains of sums: the first eight take what does not fill sixteen
-// numbers.
+// dotOfVectors adds up sixteen partial sums. The first eight also take the numbers that are left
+// when fewer than sixteen remain.
 func dotOfVectors(a, b []float32) float64 {
 	var sums [16]float64
 	n := len(a) &^ 15
@@ -129,7 +130,7 @@ func cosSinOfVectors(cos, sin, src []float32, scale float32) {
 	}
 }
 
-// adamOfSumNEON works in stretches that stay in the first cache.
+// adamOfSumNEON works on parts that fit into the first-level cache.
 func adamOfSumNEON(p []float32, g []float64, m, v []float32, r *adamRates, scale float64) {
 	var narrow [256]float32
 	for lo := 0; lo < len(p); lo += len(narrow) {

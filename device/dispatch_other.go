@@ -2,8 +2,8 @@
 
 package device
 
-// fastest is the best set of kernels for this machine.
+// fastest returns the fastest set of kernels for this machine.
 func fastest() *kernels { return generic() }
 
-// available lists the sets of kernels that this machine can run, slowest first.
+// available returns the sets of kernels that this machine can run, slowest first.
 func available() []*kernels { return []*kernels{generic()} }

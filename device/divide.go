@@ -1,17 +1,18 @@
 package device
 
-// A Divider is a backend whose cores can serve several callers side by side.
+// A Divider is a backend whose cores can be divided among several callers.
 type Divider interface {
-	// Divide returns at most n backends of the same results, which share the cores among them. Each
-	// has scratch memory of its own. Matrices of one may be used with any other.
+	// Divide returns at most n backends that give the same results and divide the cores among them.
+	// Each has its own scratch memory. Matrices of one of them may be used with any other.
 	Divide(n int) []Backend
 }
 
-// Divide returns at most n backends like b for as many callers that work at the same time, each
-// with its share of b's cores; b alone, if it is not a [Divider].
+// Divide returns at most n backends like b, each with its share of the cores of b, for as many
+// callers that work at the same time. If b is not a [Divider], it returns b alone.
 //
-// Small matrices keep one core busy and no more, so that callers side by side, each on a core,
-// finish earlier than one after another, each on all cores.
+// An operation on small matrices keeps only one core busy. So several callers finish earlier if
+// they work at the same time, each on one core, than if they work one after another, each on all
+// cores.
 func Divide(b Backend, n int) []Backend {
 	if d, ok := b.(Divider); ok && n > 1 {
 		return d.Divide(n)

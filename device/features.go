@@ -1,20 +1,24 @@
 package device
 
-// FeatureSlopes is a backend that goes back from cosines and sines without computing them again.
+import "fmt"
+
+// FeatureSlopes is a backend that computes the derivative of CosSin from its result, without
+// computing cosines and sines again.
 type FeatureSlopes interface {
-	// CosSinSlopes turns features, the dst of CosSin, into derivatives by src: the left half of row i
-	// becomes cos∘b − sin∘a, where row i/each of pulls, the derivative by the features, is [a | b].
-	// The right half is scratch then.
+	// CosSinSlopes replaces features, the result of CosSin, with the derivative by src. Let row i of
+	// features be [c | s] and row i/each of pulls, the derivative by these features, be [a | b]. The
+	// left half of row i of features becomes c∘b − s∘a. The right half is undefined afterwards.
 	//
-	// Shapes: features is rows×2n, pulls has 2n columns and a row for every each rows of features.
+	// Shapes: features is rows×2n, pulls is ⌈rows/each⌉×2n.
 	CosSinSlopes(features, pulls Matrix, each int)
 }
 
-// CosSinSlopes goes back row by row.
+// CosSinSlopes implements [FeatureSlopes].
 func (c *cpu) CosSinSlopes(features, pulls Matrix, each int) {
 	features.check("CosSinSlopes")
 	if each < 1 || features.Cols%2 != 0 {
-		panic("device: CosSinSlopes: features come in pairs, and rows in groups of at least one")
+		panic(fmt.Sprintf("device: CosSinSlopes: %d columns and groups of %d rows; want an even number "+
+			"of columns and groups of at least 1 row", features.Cols, each))
 	}
 	pulls.checkShape("CosSinSlopes", (features.Rows+each-1)/each, features.Cols)
 	if features.Empty() {

@@ -5,25 +5,25 @@ import (
 	"math"
 )
 
-// Fixed is a sum of gradients in fixed point: blocks like those of Params, every element of which
+// Fixed is a sum of gradients in fixed point. It has blocks like those of Params, and every element
 // is a whole number of units. A sum of whole numbers is exact: it does not depend on the order of
-// its terms, on batches or on workers, so one record changes it by that record's own whole numbers
-// only.
+// its terms, on the batches or on the workers, so one record changes it only by the whole numbers
+// of that record.
 //
-// Unit is a power of two. Chain is the most products that a backend may add up in float32 before it
-// carries them over (see FixedSummer). Elements wrap around beyond 31 bits; the code that fills a
-// Fixed bounds the number of records.
+// Unit is a power of two. Chain is the largest number of products that a backend may add up in
+// float32 before it adds them to the sum (see FixedSummer). Elements wrap around beyond 31 bits;
+// the code that fills a Fixed must bound the number of records.
 type Fixed struct {
 	Units  []int32
 	Unit   float32
 	Chain  int
-	Limit  float64   // the bound on every partial sum of one record's terms, in every element
-	Carry  []float64 // the excess over 31 bits, in units; nil for none
+	Limit  float64   // bound on every partial sum of one record's terms, in every element
+	Carry  []float64 // the part of each element that exceeds 31 bits, in units; nil for none
 	Shapes []Shape
 	starts []int
 }
 
-// FixedBlock is one block of a Fixed, row by row without gaps.
+// FixedBlock is one block of a Fixed. Its elements are stored row by row without gaps.
 type FixedBlock struct {
 	Rows, Cols int
 	Units      []int32
@@ -39,7 +39,7 @@ func NewFixed(shapes ...Shape) Fixed {
 	return f
 }
 
-// Block is block i. It shares f's numbers.
+// Block returns block i, which shares the memory of f.
 func (f Fixed) Block(i int) FixedBlock {
 	s := f.Shapes[i]
 	return FixedBlock{Rows: s.Rows, Cols: s.Cols, Units: f.Units[f.starts[i]:f.starts[i+1]],
@@ -58,47 +58,46 @@ func (f Fixed) Sub(lo, hi int) Fixed {
 
 // FixedSummer is a backend that adds products up in fixed point.
 //
-// A term is a product of two float32 numbers, one of them odd (see Odd), and what is added for it
-// is the whole number of units nearest to the exact product. The caller ensures that no sum of up
-// to Chain consecutive terms, in the order of rows, reaches 2^22 units, and no single term does.
+// A term is a product of two float32 numbers, one of which is odd (see Odd). For each term, the
+// number of whole units nearest to the exact product is added. The caller ensures that neither a
+// single term nor a sum of up to Chain consecutive terms, in the order of rows, reaches 2^22 units.
 // Then a chain of at most Chain fused multiply-adds that starts at the origin 1.5·2^23 units is
 // exact: each result lies in [2^23, 2^24) units, where float32 numbers are the whole units, so each
-// multiply-add rounds its exact sum to a whole unit, and that is the sum before plus the product
-// rounded. It would depend on the sum before only where the product lies halfway between two units.
-// It never does: with c odd, of 24 significant bits, and d anything, a product that is an odd
-// multiple of half a unit is at least (2^23+1)/2 units in size.
+// multiply-add rounds its exact sum to a whole unit, and the result is the previous sum plus the
+// rounded product. The rounding would depend on the previous sum only if the product were halfway
+// between two units. It never is: if c is odd with 24 significant bits, a product c·d that is an
+// odd multiple of half a unit is at least (2^23+1)/2 units in size.
 //
-// Guarantee: all methods add exactly the rounded terms, whatever the order and the shapes; Promises
-// of a FixedSummer hold too.
+// Guarantee: all methods add exactly the rounded terms, whatever the order and the shapes.
 type FixedSummer interface {
 	Backend
 	Promising
-	// ScaleOdd sets row i of dst to w[i] times that of m, every number rounded to float32 and made
-	// odd; what is not a normal number then is 0.
+	// ScaleOdd sets row i of dst to w[i] times row i of m. Every number is rounded to float32 and made
+	// odd; numbers that are not normal after that become 0.
 	ScaleOdd(dst, m Matrix, w []float32)
-	// AddFixedProduct adds the terms of AᵀD to c. One of a and d is odd.
+	// AddFixedProduct adds the terms of AᵀD to c. All numbers of a, or all numbers of d, must be odd.
 	AddFixedProduct(a, d Matrix, c FixedBlock)
-	// AddFixedSparse adds the terms of SᵀD to c, where d is odd; an item listed n times is one term
-	// n·d.
+	// AddFixedSparse adds the terms of SᵀD to c. All numbers of d must be odd. An item that is listed
+	// n times is one term n·d.
 	AddFixedSparse(s *Sparse, d Matrix, c FixedBlock)
-	// AddFixedRows adds the terms wᵢmᵢ to c, a block of one row. Weights are odd.
+	// AddFixedRows adds the terms wᵢmᵢ to c, a block of one row. Weights must be odd.
 	AddFixedRows(w []float32, m Matrix, c FixedBlock)
 	// AddFixedBlocks adds the terms wᵢGᵢ to c, where Gᵢ is the float32 product AᵢᵀDᵢ of the i-th
-	// blocks of that many rows of a and d. Weights are odd. A weight of 0 adds nothing, whatever
-	// the block holds.
+	// groups of block consecutive rows of a and d. Weights must be odd or 0. A weight of 0 adds
+	// nothing, whatever the rows hold.
 	//
-	// Guarantee: the norm of Gᵢ is at most the root of BlockProductNorms.
+	// Guarantee: the norm of Gᵢ is at most the square root of the i-th result of BlockProductNorms.
 	AddFixedBlocks(w []float32, block int, a, d Matrix, c FixedBlock)
 }
 
 // Promises states properties of a backend's results, beyond their accuracy, that privacy guarantees
 // depend on.
 type Promises struct {
-	// RowsAlone: in every method whose result has a row for each row of an operand, row i of the
-	// result has the same bits whatever the other rows hold, however many there are and whatever the
-	// position of row i among them.
+	// RowsAlone states that, in every method whose result has a row for each row of an operand, row i
+	// of the result has the same bits whatever the other rows hold, however many there are and
+	// whatever the position of row i among them.
 	RowsAlone bool
-	// SameBits: the same operands give the same bits each time.
+	// SameBits states that the same operands give the same bits each time.
 	SameBits bool
 }
 
@@ -121,9 +120,9 @@ func FixedSums(b Backend) (FixedSummer, bool) {
 	return f, ok && f.Promises() == Promises{RowsAlone: true, SameBits: true}
 }
 
-// Odd returns the float32 number next to x toward zero, or x itself, whose last significant bit is
-// set: 0 for what is not a normal number then. Products with an odd number never lie halfway
-// between two units of a Fixed.
+// Odd returns x if its last significant bit is set, and otherwise the next float32 number toward
+// zero, whose last bit is set. It returns 0 if the result would not be a normal number. Products
+// with an odd number never lie halfway between two units of a Fixed.
 func Odd(x float32) float32 {
 	const normal = 0x00800000
 	bits := math.Float32bits(x)
@@ -136,18 +135,19 @@ func Odd(x float32) float32 {
 	return math.Float32frombits(bits)
 }
 
-// origin is where chains start.
+// origin returns the number at which chains start.
 func (b FixedBlock) origin() float32 { return 0x1.8p23 * b.Unit }
 
 func (b FixedBlock) check(what string, rows, cols int) {
 	if b.Rows != rows || b.Cols != cols || len(b.Units) != rows*cols {
-		panic(fmt.Sprintf("device: %s: a sum of %d×%d, want %d×%d", what, b.Rows, b.Cols, rows,
-			cols))
+		panic(fmt.Sprintf("device: %s: a sum of %d×%d with %d numbers, want %d×%d", what, b.Rows, b.Cols,
+			len(b.Units), rows, cols))
 	}
 	if f, e := math.Frexp(float64(b.Unit)); f != 0.5 || e < -100 || e > 100 || b.Chain < 1 {
-		panic(fmt.Sprintf("device: %s: a unit of %v and chains of %d", what, b.Unit, b.Chain))
+		panic(fmt.Sprintf("device: %s: a unit of %v and chains of %d; want a power of two between "+
+			"2⁻¹⁰¹ and 2⁹⁹, and at least 1", what, b.Unit, b.Chain))
 	}
 }
 
-// row is row i.
+// row returns row i.
 func (b FixedBlock) row(i int) []int32 { return b.Units[i*b.Cols : (i+1)*b.Cols] }

@@ -2,7 +2,7 @@ package device
 
 import "github.com/seed7ba64551/privgen/internal/enum"
 
-// Func is an element-wise function that every backend knows.
+// Func is an element-wise function that every backend supports.
 type Func int
 
 const (
@@ -24,10 +24,12 @@ var funcNames = enum.Names[Func]{Type: "device.Func", List: []string{
 	"identity", "relu", "leakyrelu", "tanh", "sigmoid", "softplus", "exp", "log",
 }}
 
-// String returns the name.
+// String returns the name of f.
 func (f Func) String() string { return funcNames.String(f) }
 
-// MarshalText writes the name.
+// MarshalText returns the name of f.
+//
+// Errors: *[param.Error] if f is not one of the constants above.
 func (f Func) MarshalText() ([]byte, error) { return funcNames.Marshal(f) }
 
 // UnmarshalText reads a name that MarshalText wrote.
@@ -38,6 +40,6 @@ func (f *Func) UnmarshalText(text []byte) error { return funcNames.Unmarshal(tex
 // check panics unless f is one of the functions above.
 func (f Func) check() {
 	if !funcNames.Known(f) {
-		panic("device: " + f.String() + " is no element-wise function")
+		panic("device: " + f.String() + " is not an element-wise function")
 	}
 }

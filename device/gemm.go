@@ -2,7 +2,7 @@ package device
 
 import "fmt"
 
-// product is C = α op(A) op(B) + β C, operands seen through strides.
+// product is the operation C = α op(A) op(B) + β C, whose operands are accessed by strides.
 type product struct {
 	m, n, k     int
 	transA      bool
@@ -12,8 +12,8 @@ type product struct {
 	bk, bn      int // numbers between rows of op(B), and between its columns
 	c           []float32
 	ldc         int
-	origin      int // bits of a sum's origin where C holds its whole numbers, 0 for float32 numbers
-	chain       int // most products added up from the origin
+	origin      int // bits of the origin of a sum in whole units, 0 if C holds float32 numbers
+	chain       int // largest number of products added up from the origin
 
 	block blocking
 }
@@ -21,9 +21,9 @@ type product struct {
 // Gemm sets C = α op(A) op(B) + β C.
 //
 // Guarantee: element (i, j) is one chain of multiply-adds that starts at β c and adds aᵢₖ (α bₖⱼ)
-// for ascending k; where C has one to four columns and A is not transposed it is, instead, β c plus
-// eight such chains side by side. Neither depends on the other rows, on the level of vector
-// instructions or on who computes what.
+// for ascending k. If C has at most four columns and A is not transposed, it is β c plus the sum of
+// eight such chains. Neither depends on the other rows, on the level of vector instructions or on
+// the number of workers.
 func (c *cpu) Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32, out Matrix) {
 	p := newProduct(transA, transB, alpha, a, b, beta, out)
 	if p.m == 0 || p.n == 0 {
@@ -68,7 +68,7 @@ func newProduct(transA, transB bool, alpha float32, a, b Matrix, beta float32, o
 	return p
 }
 
-// doGemmNothing leaves β C.
+// doGemmNothing multiplies C by β.
 func doGemmNothing(j *job, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		j.kernels.scaleOrClear(j.product.beta, j.c.Row(i))

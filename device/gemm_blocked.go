@@ -1,39 +1,40 @@
 package device
 
-// tileKernel computes tiles of C that lie below each other; see the generator for its arguments.
-// Strides are in bytes.
+// tileKernel computes tiles of C, one below the other; see internal/asmgen/gemm.go for its
+// arguments. Strides are in bytes.
 type tileKernel func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr int,
 	add int, mask *int32)
 
-// gemmKernels are the micro-kernels of one level of vector instructions. Zero rows stand for none.
+// gemmKernels holds the micro-kernels for one level of vector instructions. If rows is 0, there are
+// none.
 type gemmKernels struct {
-	rows  int               // most rows of a tile
+	rows  int               // largest number of rows of a tile
 	lanes int               // numbers in a vector
 	tile  [15][3]tileKernel // by rows and vectors of the tile
-	// packRows copies k rows of one or two vectors, stride bytes apart, so that they touch.
+	// packRows copies k rows of one or two vectors, stride bytes apart, to adjacent places.
 	packRows [3]func(k int, src *float32, stride int, dst *float32, mask *int32)
-	// packColumns transposes eight columns of 8·blocks numbers.
+	// packColumns transposes eight columns of 8·blocks numbers each.
 	packColumns func(blocks int, src *float32, stride int, dst *float32, width int)
-	thinOne     [thinCols + 1]thinKernel // by columns, one row at a time
-	thinMany    [thinCols + 1]thinKernel // several
-	deepNN      int                      // most of k worked on at a time where A's rows are contiguous
-	deepTN      int                      // the same where its columns are
-	// beyond so deep a product, blocks of A are moved closer together there
+	thinOne     [thinCols + 1]thinKernel // by columns, for one row at a time
+	thinMany    [thinCols + 1]thinKernel // by columns, for several rows
+	deepNN      int                      // part of k in one pass if the rows of A are contiguous
+	deepTN      int                      // part of k in one pass if its columns are
+	// if columns of A are contiguous and k is larger than this, blocks of A are copied
 	copyTN int
 }
 
-// blocking says how a product is cut up: B into panels two vectors wide, C into blocks of rows by
-// groups of panels.
+// blocking describes how a product is divided: B into panels that are two vectors wide, and C into
+// blocks of rows by groups of panels.
 //
-// How it is cut cannot change a bit of the result: an element's chain over k is interrupted, in C,
-// but never reordered.
+// The division cannot change the bits of the result: the chain of an element over k may be
+// interrupted and stored in C, but is never reordered.
 type blocking struct {
-	k0, k1     int // part of k in hand
-	n0, n1     int // columns in hand
+	k0, k1     int // current part of k
+	n0, n1     int // current columns
 	width      int // columns of a panel
 	panels     int
-	inPlace    bool // whole panels are read where they lie
-	copyA      bool // A is read from a copy of the block in hand
+	inPlace    bool // full panels are read in place
+	copyA      bool // A is read from a copy of the current block
 	packed     []float32
 	deep       int
 	rowBlock   int
@@ -42,9 +43,9 @@ type blocking struct {
 }
 
 const (
-	packedSize = 1 << 21 // numbers of B packed at a time: 8 MiB stay in the outer cache
-	packedDeep = 1 << 14 // most of k packed at a time
-	unitFlops  = 1 << 20 // least work worth sharing with a helper
+	packedSize = 1 << 21 // numbers of B packed at a time: 8 MiB, which fit into the last-level cache
+	packedDeep = 1 << 14 // largest part of k packed at a time
+	unitFlops  = 1 << 20 // least work that is worth giving to another worker
 )
 
 // blocked computes a product with micro-kernels.
@@ -80,16 +81,17 @@ func (c *cpu) blocked(j *job) {
 	c.panels.put(buffer)
 }
 
-// awkward reports whether blocks of A are better moved closer together first: where rows (or,
-// transposed, columns) lie multiples of half a page apart they compete for a few places of the
-// cache, and a low tile that walks down columns looks up a page for every row of A.
+// awkward reports whether blocks of A should be copied first, so that their numbers are closer
+// together. Rows (or, if A is transposed, columns) that are multiples of half a page apart compete
+// for a few lines of the cache, and, if A is transposed, a tile of few rows reads another page at
+// every step along k.
 func (g *gemmKernels) awkward(p *product) bool {
 	stride := 4 * max(p.ar, p.ak)
 	return (stride%2048 == 0 || p.ak > 1 && p.k > g.copyTN) && p.n > 2*thinCols
 }
 
-// buffer takes room for that many packed numbers from the pool. It is big enough to begin on a
-// cache line.
+// buffer takes room for that many packed numbers from the pool. It is large enough that the runtime
+// aligns it to a cache line.
 func (c *cpu) buffer(size int) *[]float32 {
 	buffer := c.panels.get()
 	if len(*buffer) < size {
@@ -98,10 +100,10 @@ func (c *cpu) buffer(size int) *[]float32 {
 	return buffer
 }
 
-// cut decides on the units that are handed out: a block of rows of A that stays in the second
-// cache, times enough panels to be worth the trouble.
+// cut chooses the units of work: a block of rows of A that fits into the second-level cache, times
+// enough panels to make a unit worth sharing.
 func (c *cpu) cut(p *product) {
-	w, tall := &p.block, 42*6 // divides into tiles of 6 and of 14 rows
+	w, tall := &p.block, 42*6 // a multiple of 6 and of 14, the rows of tiles
 	blocks := max((p.m+tall/2)/tall, 1)
 	w.rowBlock = ((p.m+blocks-1)/blocks + 41) / 42 * 42
 	blocks = (p.m + w.rowBlock - 1) / w.rowBlock
@@ -115,14 +117,14 @@ func (c *cpu) cut(p *product) {
 	w.groups = (w.panels + w.panelGroup - 1) / w.panelGroup
 }
 
-// panel describes panel i: where its columns begin and end, and how many vectors it takes.
+// panel returns where the columns of panel i begin and end, and how many vectors they take.
 func (w *blocking) panel(i, lanes int) (n0, n1, vecs int) {
 	n0 = w.n0 + i*w.width
 	n1 = min(n0+w.width, w.n1)
 	return n0, n1, (n1 - n0 + lanes - 1) / lanes
 }
 
-// doPack lays panels lo to hi−1 of α op(B) out so that a kernel reads them from end to end. Missing
+// doPack copies panels lo to hi−1 of α op(B) into the order in which a kernel reads them. Missing
 // columns are zero.
 func doPack(j *job, lo, hi int) {
 	p, g := &j.product, &j.kernels.gemm
@@ -162,7 +164,7 @@ func (p *product) packPanel(g *gemmKernels, dst []float32, n0, n1, width int) {
 	p.packScalar(dst, n0, n, n1, 0, width)
 }
 
-// packScalar packs columns lo to hi−1 from row from on, one number at a time.
+// packScalar packs columns lo to hi−1, starting at row from, one number at a time.
 func (p *product) packScalar(dst []float32, n0, lo, hi, from, width int) {
 	depth := p.block.k1 - p.block.k0
 	for n := lo; n < hi; n++ {
@@ -236,13 +238,14 @@ func doBlock(j *job, i0, i1, p0, p1 int) {
 	}
 }
 
-// leftOperand is a block of op(A): its first element, and the numbers between its rows and columns.
+// leftOperand is a block of op(A): the numbers from its first element on, and the distances between
+// its rows and between its columns.
 type leftOperand struct {
 	a      []float32
 	ar, ak int
 }
 
-// copied is the block moved into a buffer, in the order in which it lies.
+// copied copies the block into a buffer, in the same order, and returns the copy.
 func (l leftOperand) copied(to []float32, rows, cols int) leftOperand {
 	if l.ak == 1 {
 		out := leftOperand{to, cols + 16, 1}
@@ -258,14 +261,14 @@ func (l leftOperand) copied(to []float32, rows, cols int) leftOperand {
 	return out
 }
 
-// column multiplies rows with one panel.
+// column multiplies rows of the block by one panel.
 func (l leftOperand) column(g *gemmKernels, rows, kn int, b *float32, bk int, c []float32, ldc,
 	vecs, add int, mask *int32) {
 	tiles, tail := rows/g.rows, rows%g.rows
 	first := 0
 	if tail > 0 && tail < 4 && tiles > 0 {
-		// Few rows keep the multipliers waiting for each other: two middling tiles are faster than a full
-		// one and a sliver.
+		// In a tile of few rows, each multiplication waits for the previous one. Two tiles of medium size
+		// are faster than a full one and a small one.
 		tiles--
 		tail += g.rows
 		first = (tail + 1) / 2
@@ -284,9 +287,9 @@ func (l leftOperand) column(g *gemmKernels, rows, kn int, b *float32, bk int, c 
 	}
 }
 
-// edges is sixteen lanes to keep and as many to leave alone; a window into it masks one vector. It
-// is never written.
+// edges holds sixteen lanes that are kept, followed by sixteen that are not. Part of it is the mask
+// of one vector. It is never written.
 var edges = [32]int32{-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}
 
-// edge masks the last lanes of a vector whose lanes number 8 or 16.
+// edge returns a mask without the last missing lanes of a vector that has 8 or 16 lanes.
 func edge(missing, lanes int) *int32 { return &edges[16-lanes+missing] }

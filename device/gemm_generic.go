@@ -23,7 +23,7 @@ func doGemmGeneric(j *job, lo, hi int) {
 	}
 }
 
-// packGeneric copies α op(B)[k0:k1, n0:n0+cols] so that four neighbours stand together.
+// packGeneric copies α op(B)[k0:k1, n0:n0+cols] so that the four numbers of a row are adjacent.
 func packGeneric(panel *[4 * 256]float32, p *product, k0, k1, n0, cols int) {
 	for k := k0; k < k1; k++ {
 		for q := range 4 {
@@ -37,7 +37,7 @@ func packGeneric(panel *[4 * 256]float32, p *product, k0, k1, n0, cols int) {
 }
 
 // tileGeneric adds the product of up to four rows and a panel to C. Missing rows repeat the last
-// one and are dropped.
+// one, and their results are dropped.
 func tileGeneric(p *product, panel []float32, i, rows, n0, cols, k0 int) {
 	var c [4][4]float32
 	for r := range rows {

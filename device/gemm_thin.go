@@ -1,22 +1,23 @@
 package device
 
-// thinCols is the most columns of a result that the thin kernels compute. A panel of B would be
-// mostly padding there.
+// thinCols is the largest number of columns of a result that the thin kernels compute. For so few
+// columns, a panel of B would be mostly padding.
 const thinCols = 4
 
-// thinKernel multiplies rows of A with a few columns; see the generator for its arguments. Strides
-// are in bytes.
+// thinKernel multiplies rows of A by a few columns; see internal/asmgen/thin.go for its arguments.
+// Strides are in bytes.
 type thinKernel func(tiles, k int, a *float32, ar int, b *float32, bk int, c *float32, cr, add int)
 
-// thinRows is, by columns, the rows of a tile.
+// thinRows holds the number of rows of a tile, by its number of columns.
 var thinRows = [thinCols + 1]int{1: 4, 2: 4, 3: 3, 4: 2}
 
-// dots reports whether p has so few columns that its elements are computed as dot products. That
-// must not depend on the number of rows: a row's bits are its own.
+// dots reports whether p has so few columns that its elements are computed as dot products. This
+// must not depend on the number of rows, because the bits of a row must not depend on other rows.
 func (g *gemmKernels) dots(p *product) bool { return p.n <= thinCols && !p.transA }
 
-// turned reports whether p has few columns and a transposed A: then Cᵀ = op(B)ᵀ op(A)ᵀ has few rows
-// and finds A in panels as it lies. An element is one chain over k as ever.
+// turned reports whether p has few columns and a transposed A. Then Cᵀ = op(B)ᵀ op(A)ᵀ has few
+// rows, and A in its stored order serves as the panels. An element is one chain over k, as in other
+// products.
 func (g *gemmKernels) turned(p *product) bool {
 	return p.n <= thinCols && p.transA && p.m >= 2*g.lanes && p.alpha == 1
 }
@@ -86,7 +87,7 @@ func doThinTurned(j *job, lo, hi int) {
 			vecs = 1
 		}
 		rows := vecs * g.lanes
-		at := min(i, p.m-rows) // the last rows are done along with some that are done already
+		at := min(i, p.m-rows) // the last tile may repeat rows of the one before
 		out := p.block.packed[i*p.n:][:rows*p.n]
 		add := 0
 		if p.beta != 0 {
@@ -99,8 +100,8 @@ func doThinTurned(j *job, lo, hi int) {
 	}
 }
 
-// turnIn writes β C, column by column, into out. Rows before i belong to another call and start
-// from zero.
+// turnIn writes β C into out, column by column. Rows before i belong to another call and start at
+// zero.
 func (p *product) turnIn(out []float32, at, i, rows int) {
 	clear(out)
 	for n := range p.n {
@@ -111,7 +112,7 @@ func (p *product) turnIn(out []float32, at, i, rows int) {
 	}
 }
 
-// turnOut writes rows from i on to C.
+// turnOut writes the rows from i on to C.
 func (p *product) turnOut(out []float32, at, i, rows int) {
 	for n := range p.n {
 		to := i*p.ldc + n

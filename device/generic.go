@@ -2,8 +2,8 @@ package device
 
 import "math"
 
-// generic is the portable twin of every kernel. Conversions of products keep compilers from fusing
-// them with a sum, so that its bits are the same on every processor.
+// generic returns the portable version of every kernel. Products are converted explicitly, which
+// keeps compilers from fusing them with a sum, so that the bits are the same on every processor.
 func generic() *kernels {
 	return &kernels{
 		name: "generic",
@@ -195,7 +195,7 @@ func adamGeneric(p, g, m, v []float32, r *adamRates, scale float32) {
 	}
 }
 
-// adamOfSumGeneric works in stretches that stay in the first cache.
+// adamOfSumGeneric works on parts that fit into the first-level cache.
 func adamOfSumGeneric(p []float32, g []float64, m, v []float32, r *adamRates, scale float64) {
 	var narrow [256]float32
 	for lo := 0; lo < len(p); lo += len(narrow) {
@@ -207,8 +207,9 @@ func adamOfSumGeneric(p []float32, g []float64, m, v []float32, r *adamRates, sc
 	}
 }
 
-// clampGeneric selects among bit patterns, which compiles to conditional moves, where selecting
-// among floats would branch on data that no predictor can guess. Adding zero turns −0 into 0.
+// clampGeneric selects among bit patterns, which compiles to conditional moves. Selecting among
+// floats would compile to branches that depend on the data and cannot be predicted. Adding zero
+// turns −0 into 0.
 func clampGeneric(dst, src []float32, lo, hi float32) {
 	dst = dst[:len(src)]
 	below, above := math.Float32bits(lo), math.Float32bits(hi)

@@ -3,33 +3,34 @@ package device
 import "fmt"
 
 // Image is the form of an image that is one row of a matrix: Height·Width pixels, row by row from
-// the top left, the Channels numbers of a pixel side by side. A batch of images, reshaped, is thus
-// a matrix of pixels by channels.
+// the top left. The Channels numbers of a pixel are adjacent, so that a batch of images can be
+// reshaped to a matrix of pixels by channels.
 type Image struct {
 	Height, Width, Channels int
 }
 
-// Len returns how many numbers an image has.
+// Len returns the number of values of an image.
 func (m Image) Len() int { return m.Height * m.Width * m.Channels }
 
-// Doubled returns the form of an image twice as high and wide.
+// Doubled returns the form of an image that is twice as high and twice as wide.
 func (m Image) Doubled() Image { return Image{2 * m.Height, 2 * m.Width, m.Channels} }
 
 func (m Image) check(what string) {
 	if m.Height < 0 || m.Width < 0 || m.Channels < 0 {
-		panic(fmt.Sprintf("device: %s: an image of %d×%d×%d", what, m.Height, m.Width, m.Channels))
+		panic(fmt.Sprintf("device: %s: negative image size %d×%d×%d", what, m.Height, m.Width,
+			m.Channels))
 	}
 }
 
-// Window is a square that slides over an image in steps of Stride pixels, starting Pad pixels
-// outside its corner; outside the image it sees zeros. What it sees at one place is a patch: Size²
-// pixels row by row.
+// Window is a square of Size×Size pixels that moves over an image in steps of Stride pixels,
+// starting Pad pixels outside its top left corner. Pixels outside the image are zero. The pixels
+// that the window sees at one place, row by row, are a patch.
 type Window struct {
 	Image
 	Size, Stride, Pad int
 }
 
-// Grid returns how many places the window visits downwards and sideways.
+// Grid returns the number of places that the window visits vertically and horizontally.
 func (w Window) Grid() (height, width int) {
 	return w.places(w.Height), w.places(w.Width)
 }
@@ -41,42 +42,42 @@ func (w Window) places(n int) int {
 	return n/w.Stride + 1
 }
 
-// Places returns how many places the window visits.
+// Places returns the number of places that the window visits.
 func (w Window) Places() int {
 	height, width := w.Grid()
 	return height * width
 }
 
-// Patch returns how many numbers the window sees at a place.
+// Patch returns the number of values that the window sees at one place.
 func (w Window) Patch() int { return w.Size * w.Size * w.Channels }
 
 func (w Window) check(what string) {
 	w.Image.check(what)
 	if w.Size < 1 || w.Stride < 1 || w.Pad < 0 {
-		panic(fmt.Sprintf("device: %s: a window of size %d, stride %d and padding %d", what, w.Size,
-			w.Stride, w.Pad))
+		panic(fmt.Sprintf("device: %s: window of size %d, stride %d and padding %d; want at least 1, 1, 0",
+			what, w.Size, w.Stride, w.Pad))
 	}
 }
 
-// clip cuts the n pixels from position at on to those inside [0, limit): skip lie before, keep
-// inside.
+// clip restricts the n pixels from position at on to those inside [0, limit). The first skip pixels
+// lie before 0, and the next keep pixels lie inside.
 func clip(at, n, limit int) (skip, keep int) {
 	skip = min(max(-at, 0), n)
 	return skip, max(min(n, limit-at)-skip, 0)
 }
 
-// UpSampling says how the pixels between those of a smaller image are made.
+// UpSampling is the method by which the pixels of a doubled image are computed.
 type UpSampling int
 
 const (
-	Nearest UpSampling = iota // copies of the nearest pixel
-	// ¾ of the nearest and ¼ of the next in each direction; edges are repeated
+	Nearest UpSampling = iota // the value of the nearest pixel
+	// ¾ of the nearest pixel and ¼ of the second nearest in each direction; edges are repeated
 	Bilinear
 	upSamplings
 )
 
 func (u UpSampling) check(what string) {
 	if u < 0 || u >= upSamplings {
-		panic(fmt.Sprintf("device: %s: no up-sampling has number %d", what, int(u)))
+		panic(fmt.Sprintf("device: %s: unknown device.UpSampling %d", what, int(u)))
 	}
 }

@@ -1,16 +1,16 @@
 package device
 
-// pixelSum sums up vectors of up to eight numbers: see raise in the kernels' generator. Steps are
-// in numbers.
+// pixelSum describes sums of vectors of up to eight numbers; see raise in internal/asmgen/image.go.
+// Steps are in numbers.
 type pixelSum struct {
 	na, nb, stepA, stepB, stepX, stepDst, lanes int
 }
 
-// raiseKernel does eight vectors (or one) side by side.
+// raiseKernel computes the sums of eight vectors, or of one.
 type raiseKernel func(na, nb int, src *float32, stepA, stepB, stepX int, dst *float32,
 	stepDst int, mask *int32)
 
-// run sets n vectors, stepDst numbers apart, to their sums from src[at] on.
+// run sets n vectors of dst, stepDst numbers apart, to their sums. The terms start at src[at].
 func (s pixelSum) run(k *kernels, n int, src []float32, at int, dst []float32) {
 	if k.raise8 == nil {
 		s.runGeneric(n, src, at, dst)
@@ -22,7 +22,7 @@ func (s pixelSum) run(k *kernels, n int, src []float32, at int, dst []float32) {
 	}
 	for i := 0; i < n; {
 		do, next := k.raise1, i+1
-		if n >= 8 { // the last eight may be done in part again
+		if n >= 8 { // the last eight may repeat some that are done
 			i = min(i, n-8)
 			do, next = k.raise8, i+8
 		}

@@ -2,24 +2,25 @@ package device
 
 import "fmt"
 
-// Matrix is a row-major view of float32 numbers: element (i, j) is number i·Stride + j.
+// Matrix is a row-major view of float32 numbers. Element (i, j) is number i·Stride + j.
 //
-// Data holds the numbers when they live on the host; Mem stands for them, opaquely, when they live
-// on another device, and Data is then nil. Copying a Matrix copies the view, not the numbers. The
-// zero Matrix is empty and stands for "none" where an operand is optional.
+// Data holds the numbers if they are in host memory. If they are in the memory of another device,
+// Data is nil and Mem is their position there. Copying a Matrix copies the view, not the numbers.
+// The zero Matrix is empty; where an operand is optional, it means that there is none.
 type Matrix struct {
 	Rows, Cols, Stride int
 	Data               []float32
 	Mem                Memory
 }
 
-// Memory is a place on a device that is not the host.
+// Memory is a position in the memory of a device other than the host.
 type Memory interface {
-	// Offset returns the place that many elements further on.
+	// Offset returns the position that many elements further on.
 	Offset(elements int) Memory
 }
 
-// HostMatrix views data as a dense rows×cols matrix. It panics if data is too short.
+// HostMatrix returns data, which is in host memory, as a dense rows×cols matrix. It panics if data
+// is too short.
 func HostMatrix(rows, cols int, data []float32) Matrix {
 	if rows < 0 || cols < 0 || len(data) < rows*cols {
 		panic(fmt.Sprintf("device: %d numbers cannot hold a %d×%d matrix", len(data), rows, cols))
@@ -30,10 +31,10 @@ func HostMatrix(rows, cols int, data []float32) Matrix {
 // Empty reports whether m has no elements.
 func (m Matrix) Empty() bool { return m.Rows == 0 || m.Cols == 0 }
 
-// Row is row i of a host matrix. It shares m's numbers.
+// Row returns row i of a host matrix, which shares the numbers of m. It panics if m has no row i.
 func (m Matrix) Row(i int) []float32 {
 	if uint(i) >= uint(m.Rows) {
-		panic(fmt.Sprintf("device: row %d of %d", i, m.Rows))
+		panic(fmt.Sprintf("device: row %d of a matrix with %d rows", i, m.Rows))
 	}
 	if m.Cols == 0 {
 		return nil
@@ -42,7 +43,8 @@ func (m Matrix) Row(i int) []float32 {
 	return m.Data[lo : lo+m.Cols : lo+m.Cols]
 }
 
-// Slice returns the view of rows r0 to r1−1 and columns c0 to c1−1.
+// Slice returns a view of rows r0 to r1−1 and columns c0 to c1−1. It panics if m does not have
+// them.
 func (m Matrix) Slice(r0, r1, c0, c1 int) Matrix {
 	if r0 < 0 || r1 < r0 || r1 > m.Rows || c0 < 0 || c1 < c0 || c1 > m.Cols {
 		panic(fmt.Sprintf("device: slice [%d:%d, %d:%d] of a %d×%d matrix", r0, r1, c0, c1,
@@ -62,21 +64,21 @@ func (m Matrix) Slice(r0, r1, c0, c1 int) Matrix {
 	return out
 }
 
-// RowRange returns the view of rows r0 to r1−1.
+// RowRange returns a view of rows r0 to r1−1. It panics if m does not have them.
 func (m Matrix) RowRange(r0, r1 int) Matrix { return m.Slice(r0, r1, 0, m.Cols) }
 
-// Reshape returns the view of m's numbers, in order, as a rows×cols matrix. It panics if m has gaps
-// between rows or another number of elements.
+// Reshape returns a view of the numbers of m, in the same order, as a rows×cols matrix. It panics
+// if m has gaps between rows or a different number of elements.
 func (m Matrix) Reshape(rows, cols int) Matrix {
 	if rows < 0 || cols < 0 || rows*cols != m.Rows*m.Cols || !m.contiguous() {
-		panic(fmt.Sprintf("device: a %d×%d matrix of stride %d seen as %d×%d", m.Rows, m.Cols, m.Stride,
+		panic(fmt.Sprintf("device: cannot reshape a %d×%d matrix of stride %d to %d×%d", m.Rows, m.Cols, m.Stride,
 			rows, cols))
 	}
 	m.Rows, m.Cols, m.Stride = rows, cols, cols
 	return m
 }
 
-// contiguous reports whether the elements follow each other without gaps.
+// contiguous reports whether there are no gaps between rows.
 func (m Matrix) contiguous() bool { return m.Stride == m.Cols || m.Rows <= 1 }
 
 // check panics unless m is a well-formed host matrix.
@@ -88,10 +90,10 @@ func (m Matrix) check(what string) {
 		return
 	}
 	if m.Mem != nil {
-		panic("device: " + what + ": the matrix lives on another device")
+		panic("device: " + what + ": the matrix is in the memory of another device, want host memory")
 	}
 	if m.Rows > 1 && m.Stride < m.Cols {
-		panic(fmt.Sprintf("device: %s: stride %d under %d columns", what, m.Stride, m.Cols))
+		panic(fmt.Sprintf("device: %s: stride %d is less than %d columns", what, m.Stride, m.Cols))
 	}
 	if need := (m.Rows-1)*m.Stride + m.Cols; len(m.Data) < need {
 		panic(fmt.Sprintf("device: %s: %d numbers for a %d×%d matrix of stride %d", what, len(m.Data),

@@ -1,23 +1,26 @@
 package device
 
-// Packer is a backend that keeps the right-hand side of many products in the order in which its
-// kernels read it, so that it is laid out once and not for every product.
+import "fmt"
+
+// Packer is a backend that can store the right-hand side of many products in the order in which its
+// kernels read it, so that it is reordered once and not for every product.
 type Packer interface {
-	// Pack lays op(B) out. Later changes of b do not show. It returns nil if there is nothing to be
-	// gained.
+	// Pack returns a reordered copy of op(B). Later changes of b have no effect on it. Pack returns
+	// nil if products with a copy would not be faster.
 	Pack(transB bool, b Matrix) *Packed
-	// GemmPacked sets C = A op(B), with the bits of Gemm. B must come from the same backend's Pack.
+	// GemmPacked sets C = A op(B), with the same bits as Gemm. B must come from Pack of the same
+	// backend.
 	GemmPacked(a Matrix, b *Packed, c Matrix)
 }
 
-// Packed is op(B) as Pack laid it out.
+// Packed is a copy of op(B) that Pack returned.
 type Packed struct {
 	rows, cols int
 	owner      *kernels
 	data       []float32
 }
 
-// Pack lays all panels out.
+// Pack implements [Packer].
 func (c *cpu) Pack(transB bool, b Matrix) *Packed {
 	b.check("Pack")
 	n, k := b.Cols, b.Rows
@@ -38,7 +41,7 @@ func (c *cpu) Pack(transB bool, b Matrix) *Packed {
 	return p
 }
 
-// panelsOf describes the panels of op(B), k×n, all of it at a time.
+// panelsOf describes the panels of op(B), which is k×n, with all rows and columns in one pass.
 func (c *cpu) panelsOf(j *job, n, k int, trans bool, b Matrix) {
 	p := &j.product
 	*p = product{n: n, k: k, alpha: 1, b: b.Data, bk: b.Stride, bn: 1}
@@ -51,11 +54,12 @@ func (c *cpu) panelsOf(j *job, n, k int, trans bool, b Matrix) {
 	w.panels = (n + w.width - 1) / w.width
 }
 
-// GemmPacked multiplies with panels that were packed before.
+// GemmPacked implements [Packer].
 func (c *cpu) GemmPacked(a Matrix, b *Packed, out Matrix) {
 	a.check("GemmPacked: A")
 	if b.owner != c.kernels || a.Cols != b.rows {
-		panic("device: GemmPacked: B is another backend's, or of another shape")
+		panic(fmt.Sprintf("device: GemmPacked: %d×%d by %d×%d; want B from Pack of this backend and as many "+
+			"rows as A has columns", a.Rows, a.Cols, b.rows, b.cols))
 	}
 	out.checkShape("GemmPacked: C", a.Rows, b.cols)
 	if out.Empty() {

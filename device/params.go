@@ -2,41 +2,45 @@ package device
 
 import "fmt"
 
-// Shape names one block of parameters and gives its form.
+// Shape is the name and the form of one block of parameters.
 type Shape struct {
 	Name       string
 	Rows, Cols int
 }
 
-// Params is a model's parameters (or a gradient, or an optimiser's moment): blocks that follow
-// each other without gaps in one flat row, so that noise and optimisers see one vector.
+// Params holds the parameters of a model, a gradient or a moment of an optimizer. Its blocks follow
+// each other without gaps in one flat row, so that noise and optimizers can treat them as one
+// vector.
 //
-// Shapes: Flat is 1×P where P is the sum of the blocks' sizes.
+// Shapes: Flat is 1×P, where P is the sum of the sizes of the blocks.
 type Params struct {
 	Flat   Matrix
 	Shapes []Shape
 	starts []int // where each block begins in Flat, and where the last one ends
 }
 
-// NewParams allocates zeroed parameters of the given shapes on a backend.
+// NewParams allocates zeroed parameters of the given shapes on a backend. It panics if a size is
+// negative.
 func NewParams(b Backend, shapes ...Shape) Params {
 	p := Params{Shapes: append([]Shape(nil), shapes...), starts: starts(shapes)}
 	p.Flat = b.New(1, p.starts[len(shapes)])
 	return p
 }
 
-// viewParams lays shapes over numbers that exist: flat must be 1×P.
+// viewParams returns parameters of the given shapes that share the numbers of flat, which must be
+// 1×P.
 func viewParams(flat Matrix, shapes ...Shape) Params {
 	p := Params{Flat: flat, Shapes: append([]Shape(nil), shapes...), starts: starts(shapes)}
 	if flat.Rows != 1 || flat.Cols != p.starts[len(shapes)] {
-		panic(fmt.Sprintf("device: a %d×%d matrix for %d parameters", flat.Rows, flat.Cols,
+		panic(fmt.Sprintf("device: a %d×%d matrix for %d parameters, want 1×%[3]d", flat.Rows, flat.Cols,
 			p.starts[len(shapes)]))
 	}
 	return p
 }
 
-// Concat allocates parameters with the blocks of all parts, in order, and copies the parts'
-// numbers. The parts stay their owners' : Sub views of the result stand for them afterwards.
+// Concat allocates parameters with the blocks of all parts, in order, and copies the numbers of the
+// parts. The result does not share memory with the parts; Sub returns views of the blocks that
+// correspond to one part.
 func Concat(b Backend, parts ...Params) Params {
 	var shapes []Shape
 	for _, part := range parts {
@@ -54,16 +58,16 @@ func Concat(b Backend, parts ...Params) Params {
 	return out
 }
 
-// Len returns the number of parameters P (numbers, not blocks).
+// Len returns the number P of parameters, which are single numbers, not blocks.
 func (p Params) Len() int { return p.Flat.Cols }
 
 // Blocks returns the number of blocks.
 func (p Params) Blocks() int { return len(p.Shapes) }
 
-// Range is where block i lies in Flat: columns lo to hi−1.
+// Range returns the position of block i in Flat: columns lo to hi−1.
 func (p Params) Range(i int) (lo, hi int) { return p.starts[i], p.starts[i+1] }
 
-// Block is block i as a matrix of its shape. It shares p's numbers.
+// Block returns block i as a matrix of its shape, which shares the numbers of p.
 func (p Params) Block(i int) Matrix {
 	s := p.Shapes[i]
 	m := p.Flat.Slice(0, 1, p.starts[i], p.starts[i+1])
@@ -71,7 +75,7 @@ func (p Params) Block(i int) Matrix {
 	return m
 }
 
-// Sub returns the view of blocks lo to hi−1.
+// Sub returns a view of blocks lo to hi−1.
 func (p Params) Sub(lo, hi int) Params {
 	return viewParams(p.Flat.Slice(0, 1, p.starts[lo], p.starts[hi]), p.Shapes[lo:hi]...)
 }
@@ -80,7 +84,7 @@ func starts(shapes []Shape) []int {
 	at := make([]int, len(shapes)+1)
 	for i, s := range shapes {
 		if s.Rows < 0 || s.Cols < 0 {
-			panic(fmt.Sprintf("device: block %q has shape %d×%d", s.Name, s.Rows, s.Cols))
+			panic(fmt.Sprintf("device: block %q has the negative shape %d×%d", s.Name, s.Rows, s.Cols))
 		}
 		at[i+1] = at[i] + s.Rows*s.Cols
 	}

@@ -2,9 +2,9 @@ package device
 
 import "sync"
 
-// pool keeps values for reuse. Unlike sync.Pool it never lets go of them, so that the steady state
-// of a training loop allocates nothing whenever the collector runs; what it holds is bounded by how
-// many callers there were at a time.
+// pool keeps values for reuse. Unlike sync.Pool it never releases them, so that the steady state of
+// a training loop allocates nothing, even after the garbage collector has run. The number of values
+// is at most the largest number of simultaneous callers.
 type pool[T any] struct {
 	mu   sync.Mutex
 	free []*T

@@ -6,11 +6,11 @@ import (
 	"log/slog"
 )
 
-// A batch holds records, so it prints as "[private]" under every verb, in a log and as JSON.
+// A batch holds records, so package fmt, logs and JSON show it as "[private]".
 //
-// Package fmt does not ask a value how to print where it stands in an unexported field of some
-// other struct, and the matrix, labels and row numbers of a batch are plain slices, which print as
-// such there. Hold a *Batch in such a field: it shows as an address under %v, %+v and %#v.
+// Package fmt does not call the methods of values in unexported fields of other structs. There, it
+// would print the matrix, labels and row numbers of a Batch like any other slices. Such fields
+// should hold a *Batch, which package fmt prints as an address under %v, %+v and %#v.
 const redacted = "[private]"
 
 // Format writes "[private]" for every verb.
@@ -19,5 +19,7 @@ func (b Batch) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) 
 // LogValue returns "[private]".
 func (b Batch) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalText writes "[private]".
+// MarshalText returns "[private]".
+//
+// Errors: none.
 func (b Batch) MarshalText() ([]byte, error) { return []byte(redacted), nil }

@@ -4,12 +4,12 @@ package device
 
 import "unsafe"
 
-// neonLanes is how many numbers the kernels take for a vector: two registers.
+// neonLanes is the number of float32 numbers in a vector of the kernels, which is two registers.
 const neonLanes = 8
 
 func at(p *float32, bytes int) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), bytes)) }
 
-// kept is how many lanes a mask keeps: those before the first that it does not.
+// kept returns the number of lanes that a mask keeps. They come before all others.
 func kept(mask *int32) int {
 	if mask == nil {
 		return neonLanes
@@ -25,7 +25,8 @@ func kept(mask *int32) int {
 // tileOf is the form of a kernel's tile.
 type tileOf struct{ rows, vecs int }
 
-// kernel works out whole tiles where they lie and others in a copy: nothing outside C is touched.
+// kernel computes full tiles in place and others in a copy, so that memory outside C is not
+// accessed.
 func (t tileOf) kernel(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr,
 	add int, mask *int32) {
 	if mask == nil {
@@ -75,12 +76,12 @@ func (t tileOf) whole(tiles, k int, a *float32, ar, ak int, b *float32, bk int, 
 	case tileOf{6, 2}:
 		gemmNEON_6x2(tiles, k, a, ar, ak, b, bk, c, cr, add)
 	default:
-		panic("device: no tile of this form")
+		panic("device: no kernel for tiles of this form")
 	}
 }
 
-// packRowsNEON copies k rows of so many vectors, so that they touch; lanes that the mask leaves out
-// are zero.
+// packRowsNEON returns a function that copies k rows of vecs vectors to adjacent places. Lanes that
+// the mask does not keep become zero.
 func packRowsNEON(vecs int) func(k int, src *float32, stride int, dst *float32, mask *int32) {
 	width := vecs * neonLanes
 	return func(k int, src *float32, stride int, dst *float32, mask *int32) {
@@ -93,7 +94,7 @@ func packRowsNEON(vecs int) func(k int, src *float32, stride int, dst *float32, 
 	}
 }
 
-// packColumnsNEON transposes eight columns of 8·blocks numbers.
+// packColumnsNEON transposes eight columns of 8·blocks numbers each.
 func packColumnsNEON(blocks int, src *float32, stride int, dst *float32, width int) {
 	wide := width / 4
 	to := unsafe.Slice(dst, (8*blocks-1)*wide+8)
@@ -134,7 +135,8 @@ func (t thinOf) kernel(tiles, k int, a *float32, ar int, b *float32, bk int, c *
 	}
 }
 
-// acrossLanes adds as the kernels of amd64 do: lanes four apart, then two, then one.
+// acrossLanes adds up lanes in the same order as the kernels for amd64: first those four apart,
+// then two apart, then the last two.
 func acrossLanes(x *[8]float32) float32 {
 	return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]))
 }
@@ -159,6 +161,6 @@ func (t thinOf) eights(k int, a *float32, ar int, b *float32, bk int, sums *floa
 	case thinOf{2, 4}:
 		thin2x4NEON(k, a, ar, b, bk, sums)
 	default:
-		panic("device: no thin tile of this form")
+		panic("device: no thin kernel for tiles of this form")
 	}
 }

@@ -2,11 +2,12 @@ package device
 
 import "fmt"
 
-// Sparse is a matrix of zeros and ones held by the positions of its ones (compressed sparse rows):
-// the ones of row i stand in the columns Items[Offsets[i]:Offsets[i+1]]. It always lives on the
-// host. A column that is repeated within a row counts as often as it stands there.
+// Sparse is a matrix of zeros and ones that is stored as the positions of its ones (compressed
+// sparse rows). The ones of row i are in the columns Items[Offsets[i]:Offsets[i+1]]. A Sparse is
+// always in host memory. A column that is repeated within a row counts as often as it is listed.
 //
-// Shapes: Offsets has one entry more than there are rows; a nil Offsets means no rows.
+// Shapes: Offsets has one entry more than there are rows. A nil Offsets means that there are no
+// rows.
 type Sparse struct {
 	Cols    int
 	Offsets []int
@@ -16,13 +17,13 @@ type Sparse struct {
 // Rows returns the number of rows.
 func (s *Sparse) Rows() int { return max(len(s.Offsets)-1, 0) }
 
-// Row lists the columns in which row i has its ones.
+// Row returns the columns in which row i has ones.
 func (s *Sparse) Row(i int) []uint32 { return s.Items[s.Offsets[i]:s.Offsets[i+1]] }
 
-// Slice returns the view of rows lo to hi−1.
+// Slice returns a view of rows lo to hi−1. It panics if s does not have them.
 func (s *Sparse) Slice(lo, hi int) *Sparse {
 	if lo < 0 || hi < lo || hi > s.Rows() {
-		panic(fmt.Sprintf("device: rows [%d:%d] of %d sparse rows", lo, hi, s.Rows()))
+		panic(fmt.Sprintf("device: slice [%d:%d] of %d sparse rows", lo, hi, s.Rows()))
 	}
 	if hi == lo {
 		return &Sparse{Cols: s.Cols}
@@ -30,12 +31,13 @@ func (s *Sparse) Slice(lo, hi int) *Sparse {
 	return &Sparse{Cols: s.Cols, Offsets: s.Offsets[lo : hi+1], Items: s.Items}
 }
 
-// check panics unless every item names a column.
+// check panics unless every item is the number of a column.
 func (s *Sparse) check(what string) {
 	for i := range s.Rows() {
 		for _, item := range s.Row(i) {
 			if int64(item) >= int64(s.Cols) {
-				panic(fmt.Sprintf("device: %s: a sparse row names a column outside its %d", what, s.Cols))
+				panic(fmt.Sprintf("device: %s: row %d lists item %d of a sparse matrix with %d columns", what, i,
+					item, s.Cols))
 			}
 		}
 	}

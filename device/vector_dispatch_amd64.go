@@ -4,10 +4,9 @@ package device
 
 import "unsafe"
 
-// useVectors replaces the element-wise kernels and reductions by AVX2 assembly.
+// useVectors replaces the element-wise kernels and reductions with AVX2 assembly.
 //
-// A slice's data pointer may be handed over even if the slice is empty: the loops then touch
-// nothing.
+// The data pointer of an empty slice may be passed too, because the loops then access no memory.
 func useVectors(k *kernels) {
 	k.apply = [funcs]func(dst, src []float32){
 		Identity:  k.apply[Identity],
@@ -88,8 +87,8 @@ func scatterVector(c []float32, stride int, items []uint32, src []float32) {
 // widest is the largest argument that cosSinAVX2 reduces exactly.
 const widest = 65536
 
-// useWideVectors replaces the kernels that wait for their own long chains of operations: sixteen
-// lanes hide more of it.
+// useWideVectors replaces the kernels with long chains of dependent operations by AVX-512 assembly,
+// whose sixteen lanes hide more of their latency.
 func useWideVectors(k *kernels) {
 	k.apply[Exp] = func(dst, src []float32) { expAVX512(len(dst), first(dst), first(src)) }
 	k.apply[Log] = func(dst, src []float32) { logAVX512(len(dst), first(dst), first(src)) }
@@ -110,7 +109,8 @@ func useWideVectors(k *kernels) {
 	}
 }
 
-// cosSinVector works in stretches that stay in the first cache while they are looked at twice.
+// cosSinVector works on parts that fit into the first-level cache, because it reads each part
+// twice.
 func cosSinVector(cos, sin, src []float32, scale float32, wide bool) {
 	const stretch = 1024
 	for len(src) > 0 {
@@ -127,7 +127,8 @@ func cosSinVector(cos, sin, src []float32, scale float32, wide bool) {
 	}
 }
 
-// cosSinWide takes the few arguments that need more than float32 to reduce one by one.
+// cosSinWide handles arguments one by one. Those that cannot be reduced in float32, which are rare,
+// are computed in float64.
 func cosSinWide(cos, sin, src []float32, scale float32) {
 	for i, x := range src {
 		if x >= -widest && x <= widest {

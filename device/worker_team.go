@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// team is a handful of goroutines that help one caller at a time.
+// team is a group of goroutines that help one caller at a time.
 //
-// Products here last some hundred microseconds, and waking a parked goroutine costs a good part of
-// that, so helpers poll for a moment before they park. A caller never waits for a helper that did
-// not take a piece of its job, and a caller that finds the team busy does the whole job itself:
-// results do not depend on who does what.
+// Operations take some hundred microseconds, and waking a parked goroutine takes a good part of
+// that, so helpers poll for a short time before they park. A caller never waits for a helper that
+// did not take a piece of its job, and a caller that finds the team busy does the whole job itself.
+// Results do not depend on which goroutine does which piece.
 type team struct {
 	helpers int
 	busy    sync.Mutex
@@ -27,7 +27,7 @@ type team struct {
 type parking struct {
 	waits atomic.Bool
 	wake  chan struct{}
-	_     [40]byte // keeps the flags of two helpers out of one cache line
+	_     [40]byte // keeps the flags of two helpers in different cache lines
 }
 
 // patience is how long a helper polls for the next job before it parks.
@@ -42,7 +42,8 @@ func newTeam(workers int) *team {
 	return t
 }
 
-// run does j's n units in pieces of grain units, here and on the helpers that come in time.
+// run does the n units of j in pieces of grain units, on this goroutine and on the helpers that are
+// free in time.
 func (t *team) run(j *job, n, grain int) {
 	j.n, j.grain = n, grain
 	if t.helpers <= 0 || n <= grain || !t.busy.TryLock() {
@@ -85,7 +86,7 @@ func (j *job) work() {
 	}
 }
 
-// help is a helper's life.
+// help runs a helper until the team is closed.
 func (t *team) help(p *parking) {
 	seen := uint64(0)
 	for {
@@ -93,8 +94,8 @@ func (t *team) help(p *parking) {
 		if t.closed.Load() {
 			return
 		}
-		// Announced before current is read: the caller, who clears current and then reads active,
-		// either sees this helper or has hidden the job from it.
+		// The helper counts itself before it reads current. The caller clears current and then reads
+		// active, so it either waits for this helper or the helper does not see the job.
 		t.active.Add(1)
 		if j := t.current.Load(); j != nil {
 			j.work()
@@ -103,7 +104,7 @@ func (t *team) help(p *parking) {
 	}
 }
 
-// await returns once a job was posted after the seen ones.
+// await waits until more jobs than seen were posted, and returns their number.
 func (t *team) await(p *parking, seen uint64) uint64 {
 	deadline := time.Now().Add(patience)
 	for {
@@ -131,7 +132,7 @@ func (p *parking) rouse() {
 	}
 }
 
-// close sends the helpers home.
+// close lets the helpers return.
 func (t *team) close() {
 	t.closed.Store(true)
 	t.posted.Add(1)
@@ -140,8 +141,8 @@ func (t *team) close() {
 	}
 }
 
-// job is one operation cut into pieces. It has room for the operands of any operation, so that jobs
-// can be reused and starting one allocates nothing.
+// job is one operation, divided into pieces. It has fields for the operands of any operation, so
+// that jobs can be reused and starting one allocates nothing.
 type job struct {
 	do       func(j *job, lo, hi int)
 	n, grain int

@@ -8,8 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestARunThatCannotBePaidDoesNotBegin: a filter can cost more than the plan's bill, and a child
-// has what its parent leaves; either refuses before the clusters are released, and not after.
+// TestARunThatCannotBePaidDoesNotBegin: with a filter a run can cost more than its plan, and a
+// child ledger has only what its parent has left. Both must refuse the run before the clusters are
+// released, not after.
 func TestARunThatCannotBePaidDoesNotBegin(t *testing.T) {
 	plan, data := mustPlan(t, small(records.Binary(6), accountant.AddOrRemoveOne)), bits(t, 20, 6, 1)
 	budget := plan.Config.Budget

@@ -36,7 +36,7 @@ func (w *watched) Gather(rows []int32, b *device.Batch) {
 	w.Data.Gather(rows, b)
 }
 
-// kept is what a checkpoint holds of a run.
+// kept is the state of a run in a checkpoint.
 type kept struct {
 	State struct {
 		ClipNorm   float64 `json:"clip_norm"`
@@ -64,7 +64,7 @@ func readKept(t *testing.T, path string) (k kept) {
 	return k
 }
 
-// keptVariants are quick plans with every kind of state.
+// keptVariants returns quick plans with every kind of state.
 func keptVariants(t *testing.T) map[string]synth.Plan {
 	t.Helper()
 	out := map[string]synth.Plan{}
@@ -81,7 +81,7 @@ func keptVariants(t *testing.T) map[string]synth.Plan {
 	return out
 }
 
-// stopAfter runs until so many steps of training are complete.
+// stopAfter runs a plan until the given number of training steps is complete.
 func stopAfter(t *testing.T, p synth.Plan, data records.Data, steps int, opts ...synth.Option) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -96,8 +96,8 @@ func stopAfter(t *testing.T, p synth.Plan, data records.Data, steps int, opts ..
 	}
 }
 
-// TestTrainingGoesOnWhereItWas: what a run restores is what it would write, to the bit: parameters,
-// moments, the moving average, the clip norm and the chains.
+// TestTrainingGoesOnWhereItWas: a run that is restored and interrupted at once writes the same
+// state again, to the bit: parameters, moments, the moving average, the clip norm and the chains.
 func TestTrainingGoesOnWhereItWas(t *testing.T) {
 	for name, p := range keptVariants(t) {
 		path := filepath.Join(t.TempDir(), "run")
@@ -115,7 +115,7 @@ func TestTrainingGoesOnWhereItWas(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if after := readKept(t, path); !reflect.DeepEqual(after, before) {
-			t.Errorf("%s: the state is another one: %+v, was %+v", name, after.State, before.State)
+			t.Errorf("%s: the state changed: %+v, was %+v", name, after.State, before.State)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestChainsAreReleased(t *testing.T) {
 		if strings.HasSuffix(s.Name, " state") {
 			states++
 			if got, err := f.Section(s.Name); err != nil || !bytes.Equal(got, s.Data) {
-				t.Errorf("%s: another one is released: %v", s.Name, err)
+				t.Errorf("%s: the released state differs: %v", s.Name, err)
 			}
 		}
 	}
@@ -141,8 +141,8 @@ func TestChainsAreReleased(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedStartKeepsTheTraining: a run that is cancelled before it has come back to its
-// training leaves the state of that as it is.
+// TestAnInterruptedStartKeepsTheTraining: a run that is cancelled before it resumes its training
+// does not change the saved state of the training.
 func TestAnInterruptedStartKeepsTheTraining(t *testing.T) {
 	stop := func() {}
 	public := &watched{bits(t, 10, 12, 3), func() { stop() }}
@@ -152,7 +152,7 @@ func TestAnInterruptedStartKeepsTheTraining(t *testing.T) {
 	stopAfter(t, p, data, 2, synth.CheckpointEvery(path, 1))
 	before := readKept(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
-	stop = cancel // public records are read where the clustering begins, and before, to tell the plan
+	stop = cancel // public records are read for the digest of the plan, and when clustering begins
 	if _, err := p.Fit(ctx, data, synth.CheckpointEvery(path, 1)); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -165,7 +165,8 @@ func TestAnInterruptedStartKeepsTheTraining(t *testing.T) {
 	}
 }
 
-// TestTheClipNormIsKeptAtOnce: its one use is in the file before anything else happens.
+// TestTheClipNormIsKeptAtOnce: the clip norm, which is released only once, is in the file before
+// the run does anything else.
 func TestTheClipNormIsKeptAtOnce(t *testing.T) {
 	p, path, seen := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run"), 0
 	_, err := p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path),
@@ -182,9 +183,9 @@ func TestTheClipNormIsKeptAtOnce(t *testing.T) {
 	}
 }
 
-// TestRunsGoOnFromEveryLoss: killed at any moment at which records are read, with every use of the
-// stage counted as taken ahead, a run still comes to a generator, or says that what it needs was
-// lost.
+// TestRunsGoOnFromEveryLoss: a run that is killed at any moment at which records are read, with all
+// uses of the stage taken in advance, still returns a generator, or an error that a release it
+// needs was lost.
 func TestRunsGoOnFromEveryLoss(t *testing.T) {
 	for name, p := range keptVariants(t) {
 		folder := t.TempDir()
@@ -229,14 +230,14 @@ func TestRunsGoOnFromEveryLoss(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d complete, %d lost what they need", name, complete, lost)
-		// which has marginals
+		// "clusters" has marginals, so its networks always know something of the records
 		if complete == 0 || lost+complete < 3 || (lost > 0) != (name != "clusters") {
 			t.Errorf("%s: %d complete, %d lost", name, complete, lost)
 		}
 	}
 }
 
-// TestStatesOfNoRun are refused: wrong numbers of anything, and numbers that are none.
+// TestStatesOfNoRun: states with wrong counts, wrong lengths or NaN are refused.
 func TestStatesOfNoRun(t *testing.T) {
 	p, path, data := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run"), bits(t, 40, 12, 1)
 	stopAfter(t, p, data, 3, synth.CheckpointEvery(path, 1))
@@ -286,14 +287,14 @@ func TestStatesOfNoRun(t *testing.T) {
 	}
 }
 
-// TestZeroValues: values that nothing has made print themselves and refuse to work.
+// TestZeroValues: zero values can be printed, and their other methods return errors.
 func TestZeroValues(t *testing.T) {
 	p, m, data := new(dpgm.Plan), new(dpgm.Model), bits(t, 3, 12, 1)
 	second := func(_ any, err error) error { return err }
 	_, _, _, _, _ = p.Stages(), p.Total(), m.Schema(), m.Clusters(), m.Weights()
 	m.Assign(device.Batch{Rows: 1}, make([]int32, 1))
 	if p.String() == "" {
-		t.Error("a plan without words")
+		t.Error("the zero plan has no text")
 	}
 	for name, err := range map[string]error{
 		"fit":     second(p.Fit(t.Context(), data)),

@@ -22,10 +22,10 @@ import (
 // Cluster.K is the number k of networks. With k = 1 there is no clustering: Features must be
 // nil, the other fields of Cluster must be zero, and the whole budget trains the one network.
 //
-// Plan calibrates a zero NoiseMultiplier of Cluster or of Train to the budget: clustering gets the
-// noise at which it alone would cost Cluster.Share of ε, training the least noise at which both
-// together cost no more than ε. Nonzero noise multipliers are used as given, and are an error if
-// they exceed the budget.
+// If NoiseMultiplier is zero in Cluster or in Train, Plan calibrates it to the budget: clustering
+// gets the noise at which it alone would cost Cluster.Share of ε, and training the least noise at
+// which all stages together cost at most ε. Nonzero noise multipliers are used as given; it is an
+// error if they exceed the budget.
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
@@ -41,22 +41,26 @@ type Config struct {
 	Marginals *Marginals                 `json:"marginals,omitempty"`
 	Model     models.DensityArchitecture `json:"-"`
 	Train     sgd.Config                 `json:"train"`
-	// decay of a moving average of the released parameters, in [0, 1); 0 keeps the last ones
+	// Average is the decay, in [0, 1), of a moving average of the released parameters. The average is
+	// the result of training; 0 keeps the parameters of the last step.
 	Average float64 `json:"average,omitempty"`
-	// WarmSteps is the number of steps on the synthetic records of an earlier system that the networks
-	// take before training, each on WarmBatch records; 0 for none. It requires Follows.
+	// WarmSteps is the number of steps, each on WarmBatch records, that the networks are trained on
+	// the synthetic records of an earlier system before they are trained on the private ones; 0 for
+	// none. It requires Follows.
 	WarmSteps int `json:"warm_steps,omitempty"`
 	WarmBatch int `json:"warm_batch,omitempty"` // 0 means 128
-	// Follows says that an earlier system's synthetic records are there: the plan can then only be run
-	// as the later part of a sequence (see package sequence).
+	// Follows says that an earlier system provides synthetic records: the plan can then only be run as
+	// the later part of a sequence (see package sequence).
 	Follows bool `json:"follows,omitempty"`
 	// Seed is the seed of public randomness: frequencies, initial centres and weights.
 	Seed uint64 `json:"seed,string"`
 
-	choices defaults.Choices // that were made
+	choices defaults.Choices // made by the default rules
 }
 
-// Validate reports every mistake, as joined *param.Error values.
+// Validate reports every mistake in the configuration.
+//
+// Errors: *param.Error values, joined.
 func (c Config) Validate() error {
 	c, err := c.chosen()
 	if err != nil {
@@ -101,15 +105,15 @@ func (c Config) checkClustering(k *param.Checker) {
 
 func (c Config) checkSingle(k *param.Checker) {
 	k.OK(c.Features == nil, "dpgm.Config.Features", fmt.Sprintf("%T", c.Features),
-		"none: one cluster needs no feature space")
+		"nil: one cluster needs no feature space")
 	k.OK(c.Cluster.Share == 0 && c.Cluster.NoiseMultiplier == 0 && c.Cluster.Iterations == 0,
 		"kmeans.Config", "K 1", "no Share, NoiseMultiplier or Iterations: one cluster costs nothing")
 	k.OK(c.Train.NominalBatch != 0 || c.Train.Optimizer.ScaleFree(), "sgd.Config.NominalBatch", 0.0,
-		"a positive public number, the divisor of gradient sums: only Adam needs none")
+		"a positive public number, the divisor of gradient sums; only Adam works without one")
 }
 
-// checkModel builds one network, since a valid architecture may not fit the records.
-// This must be found before anything is spent.
+// checkModel builds one network, since a valid architecture may not fit the records. Such an error
+// must be found before anything is spent.
 func (c Config) checkModel() error {
 	if c.Model == nil {
 		return param.New("dpgm.Config.Model", nil, "an architecture such as models.VAE")
@@ -121,7 +125,7 @@ func (c Config) checkModel() error {
 		return err
 	}
 	if c.Schema.Validate() != nil {
-		return nil // reported by itself
+		return nil // Validate reports it
 	}
 	net, err := c.Model.New(device.CPU(), visible(c.Schema), c.Seed)
 	if err != nil {
@@ -129,7 +133,7 @@ func (c Config) checkModel() error {
 	}
 	if _, able := net.(models.MarginalSetter); c.Marginals != nil && !able {
 		return param.New("dpgm.Config.Marginals", c.Model.Name(),
-			"networks that implement models.MarginalSetter, such as models.VAE's")
+			"an architecture whose networks implement models.MarginalSetter, such as models.VAE")
 	}
 	return nil
 }
@@ -137,8 +141,8 @@ func (c Config) checkModel() error {
 // mostSweeps bounds the time that sampling one record takes.
 const mostSweeps = 1 << 16
 
-// checkSweeps returns an error for Boltzmann machines, in plans and files, that would take forever
-// to sample.
+// checkSweeps returns an error for Boltzmann machines, in plans and files, with so many sweeps that
+// sampling would not end in reasonable time.
 func checkSweeps(a models.DensityArchitecture) error {
 	var m models.RBM
 	switch a := a.(type) {
@@ -154,8 +158,8 @@ func checkSweeps(a models.DensityArchitecture) error {
 	return k.Err()
 }
 
-// own returns a copy that shares no list or pointer with the caller, except architectures, kernels
-// and public records, which the package treats as values.
+// own returns a copy that shares no list or pointer with the caller, except what pointers of
+// user-defined architectures and kernels lead to, and public records.
 func (c Config) own() Config {
 	if c.Marginals != nil {
 		m := *c.Marginals
@@ -170,11 +174,12 @@ func (c Config) own() Config {
 		centers[i] = slices.Clone(centers[i])
 	}
 	c.Cluster.Init.Centers = centers
+	c.Features, c.Model = network.Own(c.Features), network.Own(c.Model)
 	return c
 }
 
-// parameters returns the number of parameters and state units of all networks together, 0 if the
-// architecture does not state it.
+// parameters returns the number of parameters of all networks together, or of their state values if
+// larger; 0 if the architecture is not a models.DensitySizer.
 func (c Config) parameters() int64 {
 	n := c.numbers()
 	if n > math.MaxInt32 {
@@ -183,7 +188,8 @@ func (c Config) parameters() int64 {
 	return n * int64(max(c.Cluster.K, 1))
 }
 
-// noise returns the noise multipliers of all stages, 0 for those to be calibrated.
+// noise returns the noise multipliers of all stages; 0 stands for one that is still to be
+// calibrated.
 func (c Config) noise() []float64 {
 	all := []float64{c.Train.NoiseMultiplier}
 	if c.clustered() {
@@ -209,7 +215,7 @@ func (c Config) numbers() int64 {
 // clustered reports whether there is a clustering stage.
 func (c Config) clustered() bool { return c.Cluster.K > 1 }
 
-// visible returns what a network sees of a record.
+// visible describes the encoded records to a network.
 func visible(s records.Schema) models.Visible {
 	likelihood := models.Bernoulli
 	if s.Kind() == records.IntervalVector {

@@ -16,28 +16,28 @@ import (
 // Targets of the default rules; docs/defaults.md has the measurements.
 const (
 	usualClusters    = 10
-	clusterSignal    = 1000 // that a cluster needs
-	imageSignal      = 700  // the same of images, whose clusters are found with less
+	clusterSignal    = 1000 // signal that a cluster needs
+	imageSignal      = 700  // clusterSignal of images, whose clusters are found with less
 	clusterShare     = 0.15
 	clusterRounds    = 20
-	setShare         = 0.3 // the same of sets of few items
+	setShare         = 0.3 // clusterShare of sets of few items
 	setRounds        = 12
-	strokeShare      = 0.3 // the same of images
+	strokeShare      = 0.3 // clusterShare of images
 	strokeRounds     = 10
-	strokeSignal     = 200  // that a centre needs
-	strokeCenters    = 5    // for two clusters
+	strokeSignal     = 200  // signal that a centre of images needs
+	strokeCenters    = 5    // centres for every two clusters
 	clusterFeatures  = 0.4  // noise of a centre, relative to its norm
 	bandwidthOfUnit  = 0.29 // bandwidth ÷ √dim
-	wideUniverse     = 64   // items from which on one network serves sets best
-	thinSets         = 200  // records an item below which counts are nearly everything
+	wideUniverse     = 64   // with this many items or more, sets get one network
+	thinSets         = 200  // records per item below which little but counts can be learnt
 	trainBatch       = 1000
-	trainRate        = 3e-3 // of Adam in a run of 1000 steps
-	stepOperations   = 2e7  // that a step takes whatever it works on
-	strokeOperations = 1700 // that strokes take for each pixel
+	trainRate        = 3e-3 // learning rate of Adam in a run of 1000 steps
+	stepOperations   = 2e7  // fixed operations of a step
+	strokeOperations = 1700 // operations of rff.Strokes for each pixel
 )
 
-// chosen returns the configuration with its open fields set by the default rules if Nominal
-// is given, and unchanged otherwise.
+// chosen returns the configuration with its zero fields set by the default rules if Nominal is set,
+// and unchanged otherwise.
 func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
 		return c.withoutMarginals(), nil
@@ -72,7 +72,7 @@ func (c Config) chosen() (Config, error) {
 	return c.withoutMarginals(), nil
 }
 
-// withoutMarginals drops those that are switched off.
+// withoutMarginals sets Marginals to nil if they are switched off.
 func (c Config) withoutMarginals() Config {
 	if c.Marginals != nil && c.Marginals.Off {
 		c.Marginals = nil
@@ -91,13 +91,13 @@ func (c *Config) chooseClusters(t defaults.Task) {
 		needed = imageSignal
 	}
 	k, why := int(min(t.Signal/float64(needed), usualClusters)),
-		fmt.Sprintf("a cluster needs a signal of %d, there is %.0f, and %d clusters are enough", needed,
+		fmt.Sprintf("a cluster needs a signal of %d of the %.0f available; at most %d clusters", needed,
 			t.Signal, usualClusters)
 	if c.Schema.Sparse() {
-		k, why = 1, "one network serves sets of many items best"
+		k, why = 1, "one network is best for sets of many items"
 		if c.Schema.Dim() < wideUniverse {
 			k = int(min(t.Signal/clusterSignal/2, 32))
-			why = "few items permit as many clusters as their records support"
+			why = "with few items, a cluster for every 2000 of the signal, at most 32"
 		}
 	}
 	rounds, share := clusterRounds, clusterShare
@@ -123,40 +123,40 @@ func (c *Config) chooseClusters(t defaults.Task) {
 		}
 		c.Features = rff.RBF{Dim: signal.Features(c.Cluster.K, clusterFeatures, 50, most),
 			Bandwidth: width}
-		c.choices.Add("Features", c.Features, "as many as the noise of a centre permits")
+		c.choices.Add("Features", c.Features, "as many features as the noise of a centre permits")
 	}
 	defaults.Fill(&c.choices, &c.Cluster.Iterations, rounds, "Cluster.Iterations",
-		"centres have converged by then")
+		"enough for the centres to converge")
 	if c.Cluster.NoiseMultiplier == 0 {
 		defaults.Fill(&c.choices, &c.Cluster.Share, share, "Cluster.Share",
-			"training needs the rest")
+			"the rest is for training")
 	}
 	defaults.Fill(&c.choices, &c.Cluster.Small, kmeans.SplitLargest, "Cluster.Small",
-		"no cluster is lost to noise")
+		"a cluster that noise made empty is replaced")
 }
 
-// chooseStrokes has images clustered by their strokes, around spare centres.
+// chooseStrokes sets features of strokes, and more centres than clusters, for images.
 func (c *Config) chooseStrokes(t defaults.Task) {
 	c.Features = rff.StrokesFor(c.Schema.Height(), c.Schema.Width())
-	c.choices.Add("Features", c.Features, "what images show, not who drew them")
-	if c.Cluster.Init.Method == kmeans.Given { // as many as were given
+	c.choices.Add("Features", c.Features, "strokes separate what images show better than pixels do")
+	if c.Cluster.Init.Method == kmeans.Given { // the given centres fix the number
 		return
 	}
 	spare := int(t.Signal * strokeShare / strokeSignal)
 	defaults.Fill(&c.choices, &c.Cluster.Centers,
 		max(min(spare, c.Cluster.K*strokeCenters/2), c.Cluster.K), "Cluster.Centers",
-		fmt.Sprintf("merged into clusters at no cost; a centre needs a signal of %d in the clustering",
+		fmt.Sprintf("merged into clusters at no cost; a centre needs a signal of %d",
 			strokeSignal))
 }
 
-// perItem is how many records an item would have if all were equally popular and sets of one.
+// perItem returns the number of records per item if every set had one item.
 func perItem(t defaults.Task) float64 { return float64(t.Nominal) / float64(t.Schema.Dim()) }
 
 func (c *Config) chooseMarginals(t defaults.Task) {
 	if c.Marginals != nil {
 		return
 	}
-	share, why := 0.8, "frequencies first, then co-occurrence"
+	share, why := 0.8, "most of ε for frequencies, the rest for co-occurrence"
 	if perItem(t) < thinSets {
 		share, why = 0.95, fmt.Sprintf("with %.3g records per item, little but frequencies can be learnt",
 			perItem(t))
@@ -167,7 +167,7 @@ func (c *Config) chooseMarginals(t defaults.Task) {
 		c.Marginals.Share = 0.6
 	}
 	c.choices.Add("Marginals", c.Marginals,
-		why+fmt.Sprintf("; sets above %.0f items count in part", cut))
+		why+fmt.Sprintf("; sets of more than %.0f items are scaled down", cut))
 }
 
 func (c *Config) chooseForSets(t defaults.Task) {
@@ -179,18 +179,18 @@ func (c *Config) chooseForSets(t defaults.Task) {
 		hidden := left.Width(2*c.Schema.Dim()*c.Cluster.K, 1000, 8, 64)
 		c.Model = models.VAE{Hidden: []int{hidden}, Latent: 2, Activation: models.ReLU}
 		c.choices.Add("Model", c.Model,
-			"the widest that noise permits to train for 1000 steps, from 8 to 64")
+			"as wide as noise permits for 1000 steps of training, from 8 to 64 units")
 	}
 	c.chooseSteps(left, 50, 1000)
 	defaults.Fill(&c.choices, &c.Train.SamplingProbability, t.Rate(trainBatch),
 		"Train.SamplingProbability", fmt.Sprintf("batches of %d", trainBatch))
 	if c.Train.Clip == nil {
 		defaults.Fill(&c.choices, &c.Train.ClipNorm, 5, "Train.ClipNorm",
-			"the gradient norms of a VAE that starts at its marginals")
+			"about the gradient norm of a VAE that starts at the marginals")
 	}
 	rate := trainRate * math.Sqrt(min(1000/float64(c.Train.Steps), 1))
 	defaults.Fill(&c.choices, &c.Train.Optimizer, sgd.Adam(rate), "Train.Optimizer",
-		"scales of gradients do not matter to it")
+		"it adapts to the scale of gradients")
 	defaults.Fill(&c.choices, &c.Average, 0.99, "Average",
 		"averaging reduces noise and costs no privacy")
 }
@@ -199,23 +199,23 @@ func (c *Config) chooseForVectors(t defaults.Task) {
 	if c.Model == nil {
 		hidden := t.Width(2*c.Schema.Dim(), 150, 16, 256)
 		vae := models.VAE{Hidden: []int{hidden}, Latent: 2}
-		if c.Schema.Channels() == 1 { // most of a grey image is dark
+		if c.Schema.Channels() == 1 { // most pixels of a grey image are dark
 			vae.OutputBias = -2
 		}
 		c.Model = vae
 		c.choices.Add("Model", c.Model,
-			"the widest that noise permits to train for 150 steps, from 16 to 256")
+			"as wide as noise permits for 150 steps of training, from 16 to 256 units")
 	}
 	c.chooseSteps(t, 50, 150)
 	defaults.Fill(&c.choices, &c.Train.SamplingProbability,
 		min(0.2, max(0.02, 2e6/float64(t.Nominal)/150)), "Train.SamplingProbability",
-		"large batches: with few steps their noise matters most")
+		"large batches: with few steps the noise of each step matters most")
 	if c.Train.Clip == nil {
 		defaults.Fill(&c.choices, &c.Train.ClipNorm, 1, "Train.ClipNorm",
 			"a small fraction of a gradient's norm")
 	}
 	defaults.Fill(&c.choices, &c.Train.Optimizer, sgd.Momentum(0.3, 0.9), "Train.Optimizer",
-		"steps as long as gradients of norm 1 allow")
+		"a learning rate for gradients of norm 1")
 	defaults.Fill(&c.choices, &c.Average, 0.9, "Average",
 		"averaging reduces noise and costs no privacy")
 	if c.Cluster.K == 1 {
@@ -232,18 +232,18 @@ func (c *Config) chooseSteps(t defaults.Task, least, most int) {
 			most))
 }
 
-// cost predicts the run's time and memory: k-means reads all records in every iteration,
-// training a batch in every step. Sets cost the items that they may have.
+// cost predicts the run's time and memory: k-means reads all records in every iteration, training a
+// batch in every step. A set costs as much as min(dim, 20) items.
 func (c Config) cost(t defaults.Task) defaults.Cost {
 	dim, n := float64(c.Schema.Dim()), float64(t.Nominal)
-	dense := dim // numbers that a record has
+	dense := dim // numbers in a record
 	if c.Schema.Sparse() {
 		dense = math.Min(dim, 20)
 	}
 	p, k := max(float64(c.parameters()), 1), float64(c.Cluster.K)
-	perRecord := 1.8 * p / k // products of large matrices take less than what CostOf counts
+	perRecord := 1.8 * p / k // products of large matrices are faster than CostOf assumes
 	if c.Schema.Sparse() {
-		perRecord *= 2 // they are smaller, and the encoder reads items alone
+		perRecord *= 2 // its matrices are smaller, and the encoder reads only items
 	}
 	perRecord += 150 * dim // exponentials
 	operations := float64(c.Train.Steps) *

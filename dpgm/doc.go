@@ -3,35 +3,36 @@
 // Networks" (ICDM 2017, TKDE 2019), corrected so that the guarantee holds.
 //
 // Records are clustered by private k-means, on random Fourier features or on the records
-// themselves; then one network per cluster is trained by private gradient descent; the released
+// themselves. Then one network per cluster is trained by private gradient descent. The released
 // networks, weighted by the released noisy cluster sizes, are a generator of synthetic records.
 //
-//	Config ── Plan: every noise multiplier and the whole bill, before any record is read
+//	Config ── Plan: every noise multiplier and every price, before any record is read
 //	Plan   ── Fit:  clusters, trains, spends; package synth documents what all plans share
 //	Model  ── released state only: this system's part of a generator
 //
 // # Where this differs from the papers
 //
-// Algorithm 1 picks one cluster a step with probability |Dₛ|/|D| and accounts as if a record were
-// then sampled with probability L/|D|. The exact sizes are private, and which network moved is
-// visible, so the true rate is L/|Dₛ| and the stated ε is too small by about √k or more. Here every
-// step samples the whole data set with one public probability and routes each sampled record to the
-// network of its own cluster; all k networks take a noised step. Routing is a function of the
-// record and of released centres, so one record touches one block of the stacked gradient, and a
-// step is exactly one Poisson-subsampled Gaussian, whatever k is.
+// In each step, Algorithm 1 chooses one cluster with probability |Dₛ|/|D| and accounts as if a
+// record were then sampled with probability L/|D|. The exact sizes are private, and which network
+// has changed is visible, so the true rate is L/|Dₛ| and the stated ε is too small by a factor of
+// about √k or more. Here every step samples the whole data set with one public probability and
+// routes each sampled record to the network of its own cluster. All k networks take a noised step.
+// Routing is a function of the record and of released centres, so one record changes one block of
+// the stacked gradient, and a step is exactly one Poisson-subsampled Gaussian, whatever k is.
 //
-// The papers model bits. A row of a table is a vector in its encoded form here
-// ([records.Schema.Blocks]): networks state the probabilities of a column's levels by
-// softmax and numbers by sigmoid, levels are drawn, and every synthetic row is valid
-// under the schema. Labels are not modelled.
+// The papers model bits. Here a row of a table is a vector in its encoded form
+// ([records.Schema.Blocks]): networks compute the probabilities of a column's levels by softmax and
+// numbers by sigmoid, levels are drawn, and every synthetic row is valid under the schema. Labels
+// are not modelled.
 //
 // Clusters are weighted by their noisy sizes, never by exact ones, and the caller
 // chooses how many records are generated.
 //
 // # Defaults
 //
-// [Config.Nominal] has everything that is zero chosen, by rules that see schema, budget and that
-// number n alone. The signal is s = n/σ₁, where σ₁ is the noise of one release that costs all of ε.
+// If [Config.Nominal] is set, rules choose every field that is zero. They depend on the schema, the
+// budget and that number n alone. The signal is s = n/σ₁, where σ₁ is the noise of one release that
+// costs all of ε.
 //
 //	sets          one network; [Marginals] with .95 of ε where there are fewer than 200 records an
 //	              item, otherwise .8 (with clusters .6), of √(n/items) items a record, at least 5;
@@ -46,5 +47,5 @@
 //	              momentum .9 at rate .3
 //	steps         T = (.35·s)²/(parameters of a cluster's network), at most 1,000 (sets) or 150
 //
-// [Marginals].Off asks for none. docs/defaults.md derives the numbers.
+// [Marginals].Off switches marginals off. docs/defaults.md explains the numbers.
 package dpgm

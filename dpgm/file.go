@@ -19,18 +19,18 @@ type fileHeader struct {
 	Schema   records.Schema `json:"schema"`
 	Features *rff.Map       `json:"features,omitempty"`
 	Strokes  *rff.StrokeMap `json:"strokes,omitempty"`
-	// of scattering
+	// Scattering is set if the features are those of rff.Scattering.
 	Scattering *rff.ScatteringMap `json:"scattering,omitempty"`
 	Clusters   *kmeans.Model      `json:"clusters,omitempty"`
 	Model      json.RawMessage    `json:"model"`
 	Networks   int                `json:"networks"`
-	// shifts of a record's logits, one list a network
+	// Tilts are shifts of a record's logits, one list for each network.
 	Tilts []tilt `json:"tilts,omitempty"`
 }
 
-// Encode writes released state, and nothing else.
+// Encode returns a file of the released state, and nothing else.
 //
-// Errors: *param.Error for the zero value; an error for an architecture that cannot be written.
+// Errors: *param.Error for the zero value; those of [models.MarshalDensity].
 func (m *Model) Encode() (*synth.File, error) {
 	if m.known().router == nil {
 		return nil, errNoModel()
@@ -112,7 +112,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 // tilts checks the shifts, one list for each network or none at all.
 func (h fileHeader) tilts() ([]tilt, error) {
 	if len(h.Tilts) == 0 {
-		return nil, nil // an empty list is none
+		return nil, nil // an empty list means no shifts
 	}
 	if len(h.Tilts) != h.Networks {
 		return nil, synth.Malformed(fmt.Errorf("shifts for %d of %d networks", len(h.Tilts), h.Networks))
@@ -120,7 +120,7 @@ func (h fileHeader) tilts() ([]tilt, error) {
 	for _, t := range h.Tilts {
 		for _, v := range t {
 			if math.Abs(v) > tiltReach {
-				return nil, synth.Malformed(fmt.Errorf("a shift beyond %v", tiltReach))
+				return nil, synth.Malformed(fmt.Errorf("a shift of %v: want at most %v in absolute value", v, tiltReach))
 			}
 		}
 	}
@@ -138,18 +138,18 @@ func (h fileHeader) router() (*router, error) {
 	r := &router{features: kmeans.Raw(h.Schema), clusters: h.Clusters}
 	if f := h.features(); f != nil {
 		if f.In() != h.Schema.Dim() {
-			return nil, synth.Malformed(fmt.Errorf("features for %d columns, records of %d", f.In(),
+			return nil, synth.Malformed(fmt.Errorf("features of records with %d coordinates; the schema has %d", f.In(),
 				h.Schema.Dim()))
 		}
 		r.features = f
 	}
 	if got, want := len(h.Clusters.Centers[0]), r.features.Dim(); got != want {
-		return nil, synth.Malformed(fmt.Errorf("centres of %d coordinates in a space of %d", got, want))
+		return nil, synth.Malformed(fmt.Errorf("centres with %d coordinates; the feature space has %d", got, want))
 	}
 	return r, nil
 }
 
-// features is the map that the file holds, if there is one.
+// features returns the feature map in the file, or nil if there is none.
 func (h fileHeader) features() rff.Features {
 	switch {
 	case h.Strokes != nil:
@@ -186,7 +186,7 @@ func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *syn
 	}
 	params, state := s.Size(v)
 	if params > math.MaxInt32 || params*4 != int64(bytes) {
-		return synth.Malformed(fmt.Errorf("%d bytes for %d parameters", bytes, params))
+		return synth.Malformed(fmt.Errorf("%d bytes for %d float32 parameters", bytes, params))
 	}
 	if state == 0 {
 		return nil
@@ -195,7 +195,7 @@ func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *syn
 	if err != nil {
 		return err
 	}
-	if state > int64(len(data))*64 { // packed no tighter than bits, with room for a change of form
+	if state > int64(len(data))*64 { // one bit or more for each unit, and some room for other formats
 		return synth.Malformed(fmt.Errorf("%d bytes of state for %d units", len(data), state))
 	}
 	return nil

@@ -17,19 +17,19 @@ import (
 
 var systems = synth.Systems{dpgm.System()}
 
-// written is a released model as a file.
+// written returns the file of a released model.
 func written(t testing.TB, c dpgm.Config) *synth.File {
 	t.Helper()
 	return encoded(t, fit(t, c, bits(t, 40, 12, 1)))
 }
 
-// read rebuilds a model.
+// read returns the model in a file.
 func read(f *synth.File, own ...models.DensityArchitecture) (synth.Model, error) {
 	return dpgm.System().Model(f, synth.Loading{Backend: device.CPU(), Architectures: own})
 }
 
-// TestHeadersThatLieAreRefused before memory is given to what they claim. The checksum
-// of such a file is right: the author of a hostile file can compute it.
+// TestHeadersThatLieAreRefused: headers with wrong sizes are refused before memory is allocated for
+// them. The checksum of such a file is right: the author of a hostile file can compute it.
 func TestHeadersThatLieAreRefused(t *testing.T) {
 	f := written(t, small(records.Binary(12), accountant.AddOrRemoveOne))
 	for name, change := range map[string][2]string{
@@ -62,7 +62,8 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 	}
 }
 
-// TestAnEmptyListOfShiftsIsNone: it used to pass for one of every network, and drawing panicked.
+// TestAnEmptyListOfShiftsIsNone: an empty list of shifts means that there are none, and drawing
+// does not panic.
 func TestAnEmptyListOfShiftsIsNone(t *testing.T) {
 	f := written(t, small(records.Binary(12), accountant.AddOrRemoveOne))
 	for _, list := range []string{`[]`, `null`} {
@@ -79,8 +80,8 @@ func TestAnEmptyListOfShiftsIsNone(t *testing.T) {
 	}
 }
 
-// TestArchitecturesOfOnesOwnComeBack by the name it was saved under.
-func TestArchitecturesOfOnesOwnComeBack(t *testing.T) {
+// TestUserDefinedArchitecturesAreRead by the names they were saved under.
+func TestUserDefinedArchitecturesAreRead(t *testing.T) {
 	c := small(records.Binary(12), accountant.AddOrRemoveOne)
 	c.Model = custom{models.VAE{Hidden: []int{4}, Latent: 1}}
 	f := written(t, c)
@@ -96,7 +97,7 @@ type custom struct{ models.VAE }
 
 func (custom) Name() string { return "custom" }
 
-// FuzzDecode: whatever the header says, an error or a model that samples.
+// FuzzDecode: any header gives either an error or a model that can be sampled.
 func FuzzDecode(f *testing.F) {
 	good := written(f, small(records.Binary(12), accountant.AddOrRemoveOne))
 	f.Add([]byte(good.Header))

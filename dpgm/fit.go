@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// run is a fit in progress. Its training networks and row assignments never leave it: their buffers
-// hold private rows.
+// run is a fit in progress. Its networks and row assignments are never released: the buffers of
+// networks hold private rows.
 type run struct {
 	*synth.Run
 	config Config
@@ -22,16 +22,16 @@ type run struct {
 
 	router   *router
 	history  kmeans.History // released
-	assigned []int32        // cluster of every row: private; nil until it is needed
-	told     []marginal     // released, of every cluster; nil without Marginals
+	assigned []int32        // cluster of every row: private; nil until route is called
+	told     []marginal     // released marginals of every cluster; nil without Marginals
 
 	trained models.Network // all networks as one; nil before training
 	trainer *sgd.Trainer
-	steps   int  // of training that are complete
-	resumed bool // the saved state holds training
+	steps   int  // complete steps of training
+	resumed bool // the saved state includes training
 }
 
-// build makes one network per cluster.
+// build creates the networks.
 func (r *run) build() (err error) {
 	r.nets, err = newNets(r.Backend, r.config)
 	return err
@@ -69,7 +69,8 @@ func (r *run) cluster(ctx context.Context) error {
 				r.Report(PurposeCluster, i, of)
 				return
 			}
-			// the only use of its stage: the next draw is a whole pass over the records later
+			// Save at once: the stage has only one use, and the next draw comes after a whole pass over the
+			// records.
 			saved = r.Save()
 			r.Report(PurposeNorm, 1, 1)
 		})}
@@ -106,8 +107,8 @@ func (r *run) route(ctx context.Context) error {
 
 const routeChunk = 4096
 
-// newTrainer makes the trainer of all networks as one, each cluster with its public divisor of
-// gradient sums.
+// newTrainer returns a trainer of all networks together; nominal returns the public divisor of a
+// cluster's gradient sums.
 func (r *run) newTrainer(nominal func(cluster int) float64) (*sgd.Trainer, error) {
 	r.trained = r.nets[0]
 	if r.config.clustered() {
@@ -153,7 +154,7 @@ func (r *run) train(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.steps == 0 && r.told == nil { // networks without any knowledge of the records
+	if r.steps == 0 && r.told == nil { // the networks know nothing of the records
 		return fmt.Errorf("dpgm: training: %w", synth.ErrLost)
 	}
 	r.trainer.UseAverage()
@@ -179,8 +180,8 @@ func (r *run) takeSteps(ctx context.Context) error {
 	return nil
 }
 
-// nominal returns the public divisor of a cluster's gradient sum: the batch size
-// expected from the cluster's released noisy size, and never less than a floor.
+// nominal returns the public divisor of a cluster's gradient sum: the batch size expected from the
+// cluster's released noisy size, with a lower bound.
 func (r *run) nominal(cluster int) float64 {
 	return r.config.Train.SamplingProbability * max(r.router.clusters.Counts[cluster], clusterFloor)
 }
@@ -188,7 +189,8 @@ func (r *run) nominal(cluster int) float64 {
 // clusterFloor keeps the divisor of a cluster that noise made empty or negative away from zero.
 const clusterFloor = 1
 
-// model returns what is released: new networks, to which parameters and public state are copied.
+// model returns the released model: new networks with copies of the parameters and the public
+// state.
 func (r *run) model() (synth.Model, error) {
 	c, be := r.config, r.ReleaseBackend()
 	m := &Model{schema: c.Schema, arch: c.Model, backend: be,

@@ -15,30 +15,31 @@ import (
 )
 
 // Marginals releases, before training, how often each coordinate is 1 among the records of each
-// cluster, and how many ones records have. Every network starts at these frequencies and is
-// reset to them after training, by the biases of its outputs. The logits of every synthetic
-// record are shifted by a random number whose distribution corrects what the network has not
-// learnt about the number of ones. Training then spends its noise on co-occurrence: frequencies
-// and sizes are released far more exactly than noisy gradients could teach them. The papers have
-// no such stage.
+// cluster, and how many ones records have. The output biases of every network are set to these
+// frequencies before training and again after it. The logits of every synthetic record are shifted
+// by a random number whose distribution corrects what the network has not learnt about the number
+// of ones. Training then has to learn co-occurrence only: frequencies and sizes are released far
+// more exactly than noisy gradients could learn them. The papers have no such stage.
 //
 // Guarantee: one Gaussian release of NoiseMultiplier. A record of norm above ClipNorm is scaled
 // down to it, so the sums over the records of each cluster have sensitivity ClipNorm under
-// add-or-remove-one and, because they are not negative, √2 times that under replace-one, whether
-// or not the record changes its cluster. A record counts once in the histogram of sizes and once
-// in the number of records of its cluster: sensitivity 1, or √2, each. They take sizePart and
-// countPart of the squared effect.
+// add-or-remove-one and, because they are not negative, √2 times that under replace-one, whether or
+// not the record changes its cluster. A record counts once in the histogram of sizes and once in
+// the number of records of its cluster: each has sensitivity 1, or √2 under replace-one. They take
+// sizePart and countPart of the squared effect.
 type Marginals struct {
-	// of ε for this stage alone, if Plan chooses the noise
+	// Share is the fraction of ε for this stage, if Plan chooses the noise.
 	Share           float64 `json:"share,omitempty"`
-	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to calibrate it
-	// 0 means the schema's largest norm: no record is scaled
+	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // of the joint release; 0 to calibrate it
+	// ClipNorm is the largest norm of a record's contribution; 0 means the schema's largest norm, so
+	// that no record is scaled.
 	ClipNorm float64 `json:"clip_norm,omitempty"`
-	// Off releases none, even if Nominal is set.
+	// Off switches the stage off, even if Nominal is set.
 	Off bool `json:"-"`
 }
 
-// The fractions of the squared effect spent on the clusters' sizes and on those of their records.
+// The fractions of the squared effect for the number of records of each cluster and for the sizes
+// of records.
 const (
 	countPart = 0.03
 	sizePart  = 0.07
@@ -66,16 +67,16 @@ func (c Config) checkMarginals(k *param.Checker) {
 			m.NoiseMultiplier, "a positive finite number, or 0 to calibrate it")
 	}
 	k.OK(m.ClipNorm == 0 || m.ClipNorm >= 1 && m.ClipNorm <= 1<<20, path+"ClipNorm", m.ClipNorm,
-		"a norm of 1 or more, or 0 for the schema's")
+		"a norm from 1 to 2^20, or 0 for the schema's largest norm")
 	k.OK(c.Schema.IsBinary(), path+"Schema", c.Schema.String(),
-		"binary records or sets: coordinates that are 0 or 1, each by itself")
+		"binary records or sets, whose coordinates are 0 or 1")
 }
 
 func (m Marginals) event(noiseMultiplier float64) accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
 }
 
-// clip is the largest norm of a record's contribution.
+// clip returns the largest norm of a record's contribution.
 func (m Marginals) clip(s records.Schema) float64 {
 	if m.ClipNorm == 0 {
 		return s.MaxNorm()
@@ -118,7 +119,7 @@ type marginalSums struct {
 	bins                      sizeBins
 
 	sums, counts, sizes *mechanism.FixedSum // once allocated
-	row                 []int               // the ones of a record
+	row                 []int               // the coordinates of a record that are 1
 }
 
 func newMarginalSums(c Config) *marginalSums {
@@ -127,7 +128,7 @@ func newMarginalSums(c Config) *marginalSums {
 	return m
 }
 
-// spread divides the squared effect between sums and counts.
+// spread divides the squared effect among sums, counts and sizes.
 func (m *marginalSums) spread(r accountant.Relation) {
 	z, sensitivity := m.NoiseMultiplier, m.clip(m.schema)*mechanism.HistogramSensitivity(r)
 	m.bins = newSizeBins(m.schema)
@@ -136,7 +137,7 @@ func (m *marginalSums) spread(r accountant.Relation) {
 	m.countStd = z * mechanism.HistogramSensitivity(r) / math.Sqrt(countPart)
 }
 
-// lengths are those of the sums, the counts and the sizes.
+// lengths returns the lengths of the sums, the counts and the sizes.
 func (m *marginalSums) lengths() []int {
 	return []int{m.k * m.schema.Dim(), m.k, m.k * len(m.bins)}
 }
@@ -149,7 +150,7 @@ func (m *marginalSums) allocate() {
 	m.sizes = mechanism.NewFixedSum(n[2], mechanism.CountGrid(m.sizeStd, persons))
 }
 
-// parts are the joint release.
+// parts returns the parts of the joint release.
 func (m *marginalSums) parts() []mechanism.Part {
 	return []mechanism.Part{{Sum: m.sums, Std: m.sumStd}, {Sum: m.counts, Std: m.countStd},
 		{Sum: m.sizes, Std: m.sizeStd}}
@@ -168,8 +169,8 @@ func (m *marginalSums) add(ctx context.Context, data records.Data, assigned []in
 	})
 }
 
-// addRow counts each coordinate once at most, whatever user-defined data return. A row of a person
-// has a weight: see records.RowsOf.
+// addRow counts each coordinate at most once, whatever user-defined data return. Rows of persons
+// have weights: see records.RowsOf.
 func (m *marginalSums) addRow(b device.Batch, i, cluster int, share float64) {
 	m.row = m.row[:0]
 	if b.Sparse == nil {
@@ -195,8 +196,9 @@ func (m *marginalSums) addRow(b device.Batch, i, cluster int, share float64) {
 	}
 }
 
-// scale returns the factor that scales a record of n ones to the clip norm. ClipFactor aims a
-// little below, which is not needed of records that cannot exceed the norm.
+// scale returns the factor that scales a record with the given number of ones to the clip norm.
+// ClipFactor makes the norm slightly smaller, which is unnecessary for records that cannot exceed
+// it.
 func (m *marginalSums) scale(ones int) float64 {
 	clip := m.clip(m.schema)
 	if float64(ones) <= clip*clip {
@@ -205,10 +207,10 @@ func (m *marginalSums) scale(ones int) float64 {
 	return mechanism.ClipFactor(float64(ones), clip)
 }
 
-// marginal is what was released about one cluster.
+// marginal holds the released marginals of one cluster.
 type marginal struct {
 	frequencies []float64 // of each coordinate
-	sizes       []float64 // the part of the records in each bin of sizes
+	sizes       []float64 // the fraction of the records in each bin of sizes
 	bins        sizeBins
 }
 
@@ -232,8 +234,9 @@ func (m *marginalSums) read(sums, totals, sizes []float64) []marginal {
 	return out
 }
 
-// kept is the part of all ones that scaling left, as the released sizes tell: long records were
-// scaled down, and with them every frequency, which is made up for on average.
+// kept estimates, from the released sizes, the fraction of all ones that remains after scaling.
+// Scaling long records down makes every frequency smaller; dividing by this fraction corrects that
+// on average.
 func (m *marginalSums) kept(sizes []float64) float64 {
 	whole, scaled := 0.0, 0.0
 	for bin, share := range sizes {

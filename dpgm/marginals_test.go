@@ -20,8 +20,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestMarginalsSensitivity moves one record of every kind between data sets and clusters: the joint
-// release of sums and counts never moves further than its declared effect, and gets close to it.
+// TestMarginalsSensitivity adds, removes or replaces one record of every kind, also between
+// clusters: the joint release of sums and counts never changes by more than its declared effect,
+// and the largest change is close to it.
 func TestMarginalsSensitivity(t *testing.T) {
 	schema := records.Sets(9, 7)
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -70,7 +71,7 @@ func TestMarginalsSensitivity(t *testing.T) {
 						}
 					}
 				}
-				if worst > 1.0/3+1e-6 || // which is the noise that the sums are read with
+				if worst > 1.0/3+1e-6 || // 1e-6 for the noise that the sums are read with
 					worst < 0.3 && (k == 2 || r == accountant.AddOrRemoveOne) {
 					t.Errorf("%v, clip %v, %d clusters: moves by %v of 1/3", r, clip, k, worst)
 				}
@@ -79,7 +80,7 @@ func TestMarginalsSensitivity(t *testing.T) {
 	}
 }
 
-// inNoise is what one record contributes, in standard deviations of the noise.
+// inNoise returns what one record contributes, in standard deviations of the noise.
 func (m *marginalSums) inNoise() []float64 {
 	read := func(s *mechanism.FixedSum, std float64) (out []float64) {
 		ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
@@ -89,7 +90,7 @@ func (m *marginalSums) inNoise() []float64 {
 			panic(err)
 		}
 		out = make([]float64, s.Dim())
-		// Noise of a thousandth of the real one leaves the sum readable.
+		// With noise of 1e-7 of the real standard deviation the sum can be read.
 		if err := grant.Release(1e-9, mechanism.Part{Sum: s, Std: std * 1e-7, Out: out}); err != nil {
 			panic(err)
 		}
@@ -101,7 +102,7 @@ func (m *marginalSums) inNoise() []float64 {
 	return slices.Concat(read(m.sums, m.sumStd), read(m.counts, m.countStd), read(m.sizes, m.sizeStd))
 }
 
-// TestMarginalsAreMet: with hardly any noise, samples have the frequencies of the records.
+// TestMarginalsAreMet: with very little noise, samples have the frequencies of the records.
 func TestMarginalsAreMet(t *testing.T) {
 	const n, dim = 4000, 30
 	rng := rand.New(rand.NewPCG(6, 6))
@@ -126,7 +127,7 @@ func TestMarginalsAreMet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The noise is a fixed one: the test is of frequencies.
+	// The noise has a fixed seed: the test is about frequencies.
 	g, err := plan.Fit(privacytest.Seeded(t, t.Context(), 1), table)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +145,7 @@ func TestMarginalsAreMet(t *testing.T) {
 		})
 	}
 	for j, w := range want {
-		// Five deviations of the sample, and what 512 draws of the latent variables leave open.
+		// Five standard deviations of the sample, and the error of 512 draws of the latent variables.
 		if tolerance := 5*math.Sqrt(w/float64(total)) + 0.1*w; math.Abs(got[j]-w) > tolerance {
 			t.Errorf("item %d has frequency %.4f in samples, %.4f in records", j, got[j], w)
 		}

@@ -8,38 +8,38 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// mixture is k networks trained as one: their parameters lie in one vector, and each record's
+// mixture is k networks trained as one: their parameters are in one vector, and each record's
 // gradient is in the block of its cluster's network.
 //
-// Because a record touches exactly one block, the norm of its stacked gradient is
-// the norm of its gradient in that block, and clipping that norm bounds the
-// whole stacked sum. This is what makes the cost of a step independent of k.
+// Because a record changes exactly one block, the norm of its stacked gradient is the norm of its
+// gradient in that block, and clipping that norm bounds the whole stacked sum. Therefore the cost
+// of a step does not depend on k.
 type mixture struct {
 	be      device.Backend
 	parts   []models.Density
 	params  device.Params
 	nominal []float64       // public divisor of each part's gradient sum
 	cluster func(int32) int // cluster of a row: a function of the record and released centres
-	spans   []span          // blocks of the stacked parameters, one span a part
+	spans   []span          // blocks of the stacked parameters, one span for each part
 
 	order  []int32 // batch positions, sorted by cluster
 	bounds []int   // cluster c holds order[bounds[c]:bounds[c+1]]
-	next   []int   // where the next record of each cluster goes
+	next   []int   // position for the next record of each cluster
 	sorted device.Batch
 	grads  []models.Gradients
 	norms  []float64
 	weight []float32
 
-	target device.Matrix   // where the last weighted sum went …
-	blocks []device.Params // … and each part's view of it
-	fixed  []device.Fixed  // the same of the last sum in fixed point
+	target device.Matrix   // destination of the last weighted sum
+	blocks []device.Params // each part's view of target
+	fixed  []device.Fixed  // each part's view of the last sum in fixed point
 	form   *models.FixedForm
 }
 
 type span struct{ lo, hi int }
 
-// newMixture stacks the parts' parameters; parts that can be bound share the
-// stacked vector, others are kept in step by copying.
+// newMixture stacks the parameters of parts. Parts that implement models.Binder share the stacked
+// vector; sync copies it to the others.
 func newMixture(be device.Backend, parts []models.Density, nominal []float64,
 	cluster func(int32) int) *mixture {
 	m := &mixture{be: be, parts: parts, nominal: nominal, cluster: cluster,
@@ -74,8 +74,8 @@ func (m *mixture) Segments() []sgd.Segment {
 	return out
 }
 
-// BeginStep brings copies up to date and lets every network do its own step
-// work, whether or not a record of its cluster was sampled.
+// BeginStep updates copies of the parameters and calls the BeginStep of every network, whether or
+// not a record of its cluster was sampled.
 func (m *mixture) BeginStep() {
 	m.sync()
 	for _, p := range m.parts {
@@ -107,7 +107,7 @@ func (m *mixture) Gradients(b device.Batch) models.Gradients {
 	return (*mixtureGradients)(m)
 }
 
-// route sorts the batch by cluster (a counting sort, so stable).
+// route sorts the batch by cluster, by a counting sort, which is stable.
 func (m *mixture) route(b device.Batch) {
 	clear(m.bounds)
 	for i := range b.Rows {
@@ -139,7 +139,7 @@ func (m *mixture) permute(b device.Batch) {
 		return
 	}
 	s.Sparse = nil
-	// on the host, as the caller's: the parts take it from there
+	// On the host, like the caller's batch; the parts copy it to the device.
 	s.Dense = device.HostMatrix(b.Rows, b.Dim(), grow(s.Dense.Data, b.Rows*b.Dim()))
 	for to, from := range m.order {
 		copy(s.Dense.Row(to), b.Dense.Row(int(from)))
@@ -173,7 +173,7 @@ func permuteSparse(dst, src *device.Sparse, order []int32) *device.Sparse {
 
 func grow[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
-// mixtureGradients is the mixture seen as the gradients of its last batch.
+// mixtureGradients is a mixture as the gradients of its last batch.
 type mixtureGradients mixture
 
 // SquaredNorms collects the parts' norms in the order of the batch.
@@ -200,7 +200,8 @@ func (g *mixtureGradients) AddWeightedSum(dst device.Params, weights []float32) 
 	}
 }
 
-// views are the parts' blocks of dst, made once for a training loop's one sum.
+// views returns the parts' blocks of dst. They are made once, since a training loop uses the same
+// dst in every step.
 func (g *mixtureGradients) views(dst device.Params) []device.Params {
 	if g.blocks == nil || !sameStorage(g.target, dst.Flat) {
 		g.target, g.blocks = dst.Flat, g.blocks[:0]

@@ -5,8 +5,8 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// FixedForm returns the worst of the parts', none if one of them has none. It is found out once,
-// because parts have to make gradients for it.
+// FixedForm returns a form that holds for all parts, or the zero value if a part has none. It is
+// computed once, because it needs gradients of every part.
 func (g *mixtureGradients) FixedForm() models.FixedForm {
 	if g.form == nil {
 		form := g.worstForm()
@@ -24,7 +24,7 @@ func (g *mixtureGradients) worstForm() models.FixedForm {
 		}
 		_, finishes := of.(models.FixedFinisher)
 		if _, asNetwork := p.(models.FixedFinisher); finishes && !asNetwork {
-			// a part without records has no gradients to start or finish a sum with
+			// A part without records in a batch has no gradients on which to start or finish a sum.
 			return models.FixedForm{}
 		}
 		form = form.Worst(of.FixedForm())
@@ -51,7 +51,7 @@ func (g *mixtureGradients) StartFixedSum() {
 	}
 }
 
-// FinishFixedSum finishes them, whether or not a part had a record.
+// FinishFixedSum finishes the sums of all parts, whether or not a part had a record.
 func (g *mixtureGradients) FinishFixedSum(dst device.Fixed) {
 	for c, p := range g.parts {
 		if f, ok := p.(models.FixedFinisher); ok {
@@ -60,7 +60,8 @@ func (g *mixtureGradients) FinishFixedSum(dst device.Fixed) {
 	}
 }
 
-// fixedView is part c's blocks of dst. The views are made once for a training loop's one sum.
+// fixedView returns the blocks of dst of part c. The views are made once, since a training loop
+// uses the same dst in every step.
 func (g *mixtureGradients) fixedView(dst device.Fixed, c int) device.Fixed {
 	if len(g.fixed) == 0 || len(dst.Units) == 0 || len(g.fixed[0].Units) == 0 ||
 		&g.fixed[0].Units[0] != &dst.Units[0] {

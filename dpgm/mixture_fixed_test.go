@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A part's view of a sum has the sum's own unit, chain, limit and carry in each step, which follow
-// the clip norm of the step.
+// In every step a part's view of a sum has the unit, chain, limit and carry of the sum, which
+// depend on the clip norm of the step.
 func TestViewsFollowTheirSum(t *testing.T) {
 	shape := device.Shape{Name: "w", Rows: 2, Cols: 3}
 	sum := device.NewFixed(shape, shape)
@@ -25,7 +25,7 @@ func TestViewsFollowTheirSum(t *testing.T) {
 			}
 			if &v.Units[0] != &sum.Units[6*part] || (v.Carry == nil) != (sum.Carry == nil) ||
 				v.Carry != nil && &v.Carry[0] != &sum.Carry[6*part] {
-				t.Errorf("step %d: part %d is not its part of the sum", step, part)
+				t.Errorf("step %d: the view of part %d is not its part of the sum", step, part)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// testMixture is three networks and a batch of records in clusters given by row.
+// testMixture returns a mixture of three networks, a batch of records and the cluster of each row.
 func testMixture(t *testing.T, arch models.DensityArchitecture, rows int) (*mixture,
 	device.Batch, []int32) {
 	t.Helper()
@@ -54,8 +54,8 @@ func architectures() map[string]models.DensityArchitecture {
 	}
 }
 
-// unbound hides that a network can share storage, like a user-defined network
-// that cannot.
+// unbound builds networks without models.Binder, like a user-defined network that cannot share
+// storage.
 type unbound struct{ models.VAE }
 
 func (u unbound) New(be device.Backend, v models.Visible, seed uint64) (models.Density, error) {
@@ -65,9 +65,9 @@ func (u unbound) New(be device.Backend, v models.Visible, seed uint64) (models.D
 
 type plainGenerator struct{ models.Density }
 
-// TestARecordTouchesItsOwnClustersBlockOnly checks the fact that the mixture's
-// sensitivity rests on: one record's stacked gradient is its gradient in its cluster's
-// network and zero elsewhere, so its norm is that gradient's norm.
+// TestARecordTouchesItsOwnClustersBlockOnly checks the fact on which the mixture's sensitivity
+// depends: one record's stacked gradient is its gradient in its cluster's network and zero
+// elsewhere, so its norm is that gradient's norm.
 func TestARecordTouchesItsOwnClustersBlockOnly(t *testing.T) {
 	for name, arch := range architectures() {
 		t.Run(name, func(t *testing.T) {
@@ -190,7 +190,8 @@ func TestSegmentsCoverTheParameters(t *testing.T) {
 	}
 }
 
-// TestRoutingAllocatesNothingInSteadyState, batches of one size or smaller.
+// TestRoutingAllocatesNothingInSteadyState: routing allocates nothing for batches no larger than
+// earlier ones.
 func TestRoutingAllocatesNothingInSteadyState(t *testing.T) {
 	m, b, _ := testMixture(t, models.VAE{Hidden: []int{5}, Latent: 2}, 30)
 	m.route(b)

@@ -37,8 +37,8 @@ func (m *Model) known() *Model {
 // Clusters returns the number of networks.
 func (m *Model) Clusters() int { return len(m.known().nets) }
 
-// Weights returns the probabilities with which clusters are sampled, from their released noisy
-// sizes.
+// Weights returns the probabilities with which clusters are sampled. They are computed from the
+// released noisy sizes.
 func (m *Model) Weights() []float64 {
 	if m.known().router == nil {
 		return nil
@@ -46,8 +46,8 @@ func (m *Model) Weights() []float64 {
 	return m.router.weights()
 }
 
-// Assign writes the cluster of each record of a batch to dst. It uses released centres
-// only, so the records may come from anywhere.
+// Assign writes the cluster of each record of a batch to dst. It uses released centres only, so it
+// can be applied to any records.
 func (m *Model) Assign(b device.Batch, dst []int32) {
 	if m.known().router == nil {
 		clear(dst)
@@ -94,8 +94,8 @@ func (m *Model) sampler(d synth.Draw, schema records.Schema) *sampler {
 		rng: rand.New(rand.NewPCG(d.Seed, 0x6470676d)), choice: network.NewChoice(m.Weights())}
 }
 
-// next generates one chunk: clusters are drawn record by record, then every
-// network fills its records at once.
+// next generates one chunk: it draws a cluster for each record, and then every network generates
+// all its records at once.
 func (s *sampler) next(n int) (records.Data, error) {
 	dim := s.schema.Dim()
 	s.which = s.which[:0]
@@ -116,7 +116,7 @@ func (s *sampler) next(n int) (records.Data, error) {
 	return network.Records(s.rng, s.schema, s.draw.Means, s.flat, nil)
 }
 
-// fill puts one network's records where they were drawn.
+// fill generates the records of one network and puts them at their positions in the chunk.
 func (s *sampler) fill(c int, net models.Density, dim int) {
 	s.rows = s.rows[:0]
 	for i, w := range s.which {
@@ -141,7 +141,8 @@ func (s *sampler) fill(c int, net models.Density, dim int) {
 // Layers returns the layers of one cluster's network, for other programs; see connect/onnx. Their
 // input is a draw of the latent variables and their output is the mean of a record: see
 // [models.Layered]. The other program must draw the latent variables, the cluster by Weights, and
-// records from means; and it must add what Marginals add to the logits of a whole record.
+// records from their means. If the configuration has Marginals, it must also add the random shift
+// to all logits of a record.
 //
 // Errors: *param.Error for the zero value, a cluster that does not exist, and a network that is not
 // [models.Layered], such as a restricted Boltzmann machine.
@@ -151,7 +152,7 @@ func (m *Model) Layers(cluster int) ([]models.Layer, error) {
 	}
 	if cluster < 0 || cluster >= len(m.nets) {
 		return nil, param.New("dpgm.Model.Layers.cluster", cluster,
-			fmt.Sprintf("one of the %d clusters, from 0", len(m.nets)))
+			fmt.Sprintf("an integer from 0 to %d", len(m.nets)-1))
 	}
 	return models.LayersOf(m.nets[cluster])
 }

@@ -17,12 +17,13 @@ type Plan struct {
 
 // The stages, and the purposes of their lines on the ledger.
 const (
-	PurposeNorm    = kmeans.PurposeNorm       // with a kmeans.DPNorm
-	PurposeCluster = kmeans.PurposeIterations // where there are several clusters
+	PurposeNorm    = kmeans.PurposeNorm       // only with a kmeans.DPNorm
+	PurposeCluster = kmeans.PurposeIterations // only with two or more clusters
 	PurposeTrain   = "training"
 )
 
-// Plan chooses what the configuration leaves open and prices all stages.
+// Plan chooses the noise multipliers and, if Nominal is set, other fields that are zero, and prices
+// all stages.
 //
 // Guarantee: the events of the plan are the ones that a run reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if noise
@@ -46,14 +47,15 @@ func (c Config) Plan() (*Plan, error) {
 	return &Plan{program, c}, nil
 }
 
-// MarshalJSON writes the plan: its public parameters with every noise multiplier, and the bill.
+// MarshalJSON writes the plan: its public parameters, every noise multiplier and the price of every
+// stage.
 //
 // Errors: a plan that starts its clusters from public records, or in features of a
 // user-defined kernel, cannot be written as JSON.
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	if p != nil && p.Config.Cluster.Init.Method == kmeans.FromPublic {
-		return nil, errors.New("dpgm: a plan that starts from public records cannot be written: " +
-			"cluster the public records first and start at their centres")
+		return nil, errors.New("dpgm: a plan with kmeans.Public records cannot be written as JSON: " +
+			"cluster the public records first and give the centres instead")
 	}
 	return p.program().MarshalJSON()
 }

@@ -35,19 +35,31 @@ func (p *Plan) Total() accountant.Bound { return p.program().Total() }
 // String returns the plan's text: the price of every stage.
 func (p *Plan) String() string { return p.program().String() }
 
-// Fit implements [synth.Plan].
+// Fit runs the plan on a new ledger with the plan's budget.
+//
+// Guarantee: that of [synth.Plan.Fit].
+//
+// Errors: those of [synth.Plan.Fit].
 func (p *Plan) Fit(ctx context.Context, data records.Data,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().Fit(ctx, data, opts...)
 }
 
-// FitOn implements [synth.Plan].
+// FitOn runs the plan and records its spending on ledger.
+//
+// Guarantee: that of [synth.Plan.FitOn].
+//
+// Errors: those of [synth.Plan.FitOn].
 func (p *Plan) FitOn(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().FitOn(ctx, ledger, data, opts...)
 }
 
 // Carry calls [synth.Program.Carry].
+//
+// Guarantee: that of [synth.Program.Carry].
+//
+// Errors: those of [synth.Program.Carry]; *param.Error for a nil plan.
 func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	fit func(*synth.Run) (synth.Model, error), opts ...synth.Option) (*synth.Generator, error) {
 	return p.program().Carry(ctx, ledger, data, fit, opts...)

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// small is a whole run that takes milliseconds.
+// small returns the configuration of a whole run that takes milliseconds.
 func small(s records.Schema, r accountant.Relation) dpgm.Config {
 	return dpgm.Config{
 		Schema:   s,
@@ -39,7 +39,7 @@ func mustPlan(t testing.TB, c dpgm.Config) *dpgm.Plan {
 	return p
 }
 
-// fit carries a plan out on a ledger of its own.
+// fit runs a plan on a new ledger.
 func fit(t testing.TB, c dpgm.Config, data records.Data, opts ...synth.Option) *synth.Generator {
 	t.Helper()
 	return fitUnder(t, context.Background(), c, data, opts...)
@@ -55,7 +55,7 @@ func fitUnder(t testing.TB, ctx context.Context, c dpgm.Config, data records.Dat
 	return g
 }
 
-// encoded is a generator's model as a file.
+// encoded returns the file of a generator's model.
 func encoded(t testing.TB, g *synth.Generator) *synth.File {
 	t.Helper()
 	f, err := g.Model().Encode()
@@ -84,7 +84,7 @@ func bits(t testing.TB, n, dim int, seed uint64) *records.Table {
 	return table
 }
 
-// variants are runs that differ in everything the guarantee passes through.
+// variants returns configurations that differ in everything the guarantee depends on.
 func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 	vae := small(s, r)
 	rbm := small(s, r)
@@ -118,21 +118,20 @@ func variants(s records.Schema, r accountant.Relation) map[string]dpgm.Config {
 		"private norm of records": estimated, "one cluster": one}
 }
 
-// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with
-// the mechanisms' answers held fixed, ledger, progress and released model must be the
-// same to the bit, whatever the record that comes, goes or changes. A run that
-// used an exact cluster size anywhere (as a weight, a divisor, a number of steps, a
-// choice of cluster) would differ.
+// TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanisms'
+// answers fixed, ledger, progress and released model must be the same to the bit, whichever record
+// is added, removed or replaced. A run that used an exact cluster size anywhere (as a weight, a
+// divisor, a number of steps, a choice of cluster) would differ.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	for _, s := range []records.Schema{records.Binary(12), records.Interval(5, -1, 1),
 		records.Sets(20, 4), records.BinaryImage(4, 4),
 		table(t, records.Label("class", "a", "b"))} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			pairs := privacytest.Neighbours(t, s, r, 12, 3)
-			turn := 0 // each variant meets a few of the pairs, all together meet all
+			turn := 0 // each variant is run on a few of the pairs, and every pair is used
 			for name, c := range variants(s, r) {
 				if _, isRBM := c.Model.(models.RBM); isRBM && s.Kind() == records.IntervalVector {
-					continue // an RBM's units are binary, or levels
+					continue // the units of an RBM are binary or choices of levels
 				}
 				plan := mustPlan(t, c)
 				for i := range 4 {
@@ -148,7 +147,7 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// everythingVisible returns all that leaves a run.
+// everythingVisible returns everything that a run releases or reports.
 func everythingVisible(p *dpgm.Plan) func(context.Context, *accountant.Ledger,
 	records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
@@ -165,7 +164,7 @@ func everythingVisible(p *dpgm.Plan) func(context.Context, *accountant.Ledger,
 	}
 }
 
-// TestLedgerHoldsThePlan: what the sampler and the noise used is what the plan billed.
+// TestLedgerHoldsThePlan: the events on the ledger are those that the plan priced.
 func TestLedgerHoldsThePlan(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for name, c := range variants(records.Binary(12), r) {
@@ -199,9 +198,9 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 	}
 }
 
-// TestCostDoesNotDependOnTheNumberOfClusters is the difference from the papers: the
-// same training costs the same for every k, and its event carries the probability with
-// which a record of any cluster is sampled.
+// TestCostDoesNotDependOnTheNumberOfClusters tests the difference from the papers: the same
+// training costs the same for every k, and its event has the probability with which a record of any
+// cluster is sampled.
 func TestCostDoesNotDependOnTheNumberOfClusters(t *testing.T) {
 	var first accountant.Event
 	for _, k := range []int{2, 3, 10, 50} {
@@ -221,10 +220,10 @@ func TestCostDoesNotDependOnTheNumberOfClusters(t *testing.T) {
 	}
 }
 
-// TestHostileRecordsAreFitted: no record makes a run fail, and none at all is fine.
+// TestHostileRecordsAreFitted: no record makes a run fail, nor does an empty data set.
 func TestHostileRecordsAreFitted(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	s := records.Interval(4, -0.3, 0.1) // float32 has numbers on neither bound
+	s := records.Interval(4, -0.3, 0.1) // float32 can represent neither bound
 	wild, err := records.FromRows(s,
 		[][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}, {0, 0, 0, 0}})
 	if err != nil {

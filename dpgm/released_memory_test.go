@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// What is released shares neither networks nor features with the run: both keep buffers of private
-// rows.
+// The released model shares neither networks nor features with the run, because both have buffers
+// of private rows.
 func TestModelsShareNothingWithTheirRun(t *testing.T) {
 	c := Config{Schema: records.Binary(6), Features: rff.RBF{Dim: 8, Bandwidth: 1},
 		Cluster: kmeans.Config{K: 2}, Model: models.VAE{Hidden: []int{3}, Latent: 2}}
@@ -31,11 +31,11 @@ func TestModelsShareNothingWithTheirRun(t *testing.T) {
 	}
 	m := released.(*Model)
 	if m.router == r.router || m.router.features == features {
-		t.Error("the features are the run's own")
+		t.Error("the model and the run share features")
 	}
 	for i, net := range m.nets {
 		if net == r.nets[i] || &net.Params().Flat.Data[0] == &r.nets[i].Params().Flat.Data[0] {
-			t.Errorf("network %d is the run's own", i)
+			t.Errorf("the model and the run share network %d", i)
 		}
 		for k, v := range r.nets[i].Params().Flat.Data {
 			if net.Params().Flat.Data[k] != v {

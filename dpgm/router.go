@@ -25,7 +25,7 @@ func newFeatures(c Config) (kmeans.Features, error) {
 	return m, nil
 }
 
-// layout is what features may know of records.
+// layout describes encoded records to feature maps.
 func layout(s records.Schema) rff.Layout {
 	l := rff.Layout{In: s.Dim()}
 	if s.IsImage() {
@@ -43,7 +43,7 @@ func (r *router) assign(be device.Backend, b device.Batch, dst []int32) {
 	r.clusters.Assign(be, r.features, b, dst)
 }
 
-// weights are the probabilities of the clusters: noisy sizes, clamped.
+// weights returns the probabilities of the clusters: noisy sizes, clamped at 0.
 func (r *router) weights() []float64 {
 	if r.clusters == nil {
 		return []float64{1}

@@ -18,16 +18,16 @@ import (
 
 var (
 	scale = flag.Int("scale", 0,
-		"train on so many generated call records and report times: minutes and gigabytes")
-	scaleSteps = flag.Int("scale-steps", 2000, "steps of that run")
-	scaleK     = flag.Int("scale-k", 2, "and its clusters")
+		"number of generated call records to train on and report times for (takes minutes and gigabytes)")
+	scaleSteps = flag.Int("scale-steps", 2000, "training steps of the -scale run")
+	scaleK     = flag.Int("scale-k", 2, "clusters of the -scale run")
 )
 
-// TestScale is a run of the shape of the papers' call records, shortened: what a step and an
-// iteration cost does not depend on how many there are of them.
+// TestScale trains on records like the papers' call records, in a shorter run: the time of a step
+// or an iteration does not depend on their number.
 func TestScale(t *testing.T) {
 	if *scale == 0 {
-		t.Skip("asked for by -scale")
+		t.Skip("runs only with the flag -scale")
 	}
 	source := demo.CallRecords()
 	source.Records = *scale
@@ -36,7 +36,7 @@ func TestScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d records made in %v", data.Len(), time.Since(start))
+	t.Logf("%d records generated in %v", data.Len(), time.Since(start))
 	q := 97.4 / float64(*scale)
 	c := dpgm.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 1, Delta: 4.4e-6},
 		Cluster: kmeans.Config{K: 1}, Marginals: &dpgm.Marginals{Share: 0.3},
@@ -63,7 +63,7 @@ func TestScale(t *testing.T) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	step := stages[dpgm.PurposeTrain] / time.Duration(*scaleSteps)
-	t.Logf("k-means %v, marginals %v, a step %v, an epoch of %.0f steps %v, heap %d MiB of %d",
+	t.Logf("k-means %v, marginals %v, one step %v, an epoch of %.0f steps %v, heap %d of %d MiB",
 		stages[dpgm.PurposeCluster], stages[dpgm.PurposeMarginals],
 		step, 1/q, time.Duration(float64(step)/q), m.HeapAlloc>>20, m.Sys>>20)
 }

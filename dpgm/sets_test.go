@@ -7,7 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNoSetIsLongerThanItsSchemaAllows, however likely the network makes every item.
+// TestNoSetIsLongerThanItsSchemaAllows: a set is truncated even if the network makes every item
+// likely.
 func TestNoSetIsLongerThanItsSchemaAllows(t *testing.T) {
 	schema := records.Sets(12, 2)
 	data, err := records.FromItems(schema, [][]uint32{{0, 1}, {2, 3}, {4}})
@@ -34,6 +35,6 @@ func TestNoSetIsLongerThanItsSchemaAllows(t *testing.T) {
 		}
 	}
 	if full < 100 {
-		t.Errorf("%d of 200 sets are full: nothing had to be cut", full)
+		t.Errorf("only %d of 200 sets have the largest size: the test has no power", full)
 	}
 }

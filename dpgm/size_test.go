@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNetworksThatNoMemoryHolds are refused before one of them is built, in a configuration and in
-// a plan's file.
+// TestNetworksThatNoMemoryHolds: networks too large for memory are refused before one of them is
+// built, in a configuration and in the file of a plan.
 func TestNetworksThatNoMemoryHolds(t *testing.T) {
 	c := small(records.Binary(6), accountant.AddOrRemoveOne)
 	for name, change := range map[string]func(*dpgm.Config){

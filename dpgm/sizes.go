@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sizeBins holds the least number of ones of each bin. Each small number has its own bin; later
-// bins cover more and more numbers.
+// sizeBins holds the smallest size, a number of ones, of each bin. Each small size has its own bin;
+// later bins are wider.
 type sizeBins []int
 
 func newSizeBins(s records.Schema) sizeBins {
@@ -44,20 +44,21 @@ func (b sizeBins) middle(bin int) float64 {
 	return float64(b[bin]+b[bin+1]-1) / 2
 }
 
-// tilt is the distribution of the number added to all logits of a record: equally likely
-// values, ascending.
+// tilt is the distribution of the number that is added to all logits of a record, as equally likely
+// values in ascending order.
 type tilt []float64
 
 const (
-	tiltPoints = 65  // of the grid of shifts
-	tiltReach  = 4.0 // its ends: odds multiplied or divided by 55
+	tiltPoints = 65  // points of the grid of shifts
+	tiltReach  = 4.0 // largest shift: it multiplies odds by 55
 	tiltDraws  = 32  // records of the network at which sizes are computed
-	tiltRounds = 3   // of fitting shifts, then biases
-	tiltLevels = 64  // equally likely values that the distribution is cut into
+	tiltRounds = 3   // rounds of fitting shifts and then biases
+	tiltLevels = 64  // equally likely values of a tilt
 )
 
-// settle fits a trained network to the release: the distribution of shifts to the sizes and the
-// biases to the frequencies, alternately, since each affects the other. It is post-processing.
+// settle fits a trained network to the released marginals: alternately the distribution of shifts
+// to the sizes and the biases to the frequencies, since each affects the other. It is
+// post-processing.
 func (f marginal) settle(be device.Backend, net models.Density, dim int) tilt {
 	net.(models.MarginalSetter).SetMarginals(f.frequencies, nil)
 	var t tilt
@@ -68,7 +69,8 @@ func (f marginal) settle(be device.Backend, net models.Density, dim int) tilt {
 	return t
 }
 
-// sizesOf returns, for each shift of the grid, the distribution over the bins of sizes.
+// sizesOf returns, for each shift of the grid, the distribution of the network's records over the
+// bins of sizes.
 func sizesOf(be device.Backend, net models.Density, dim int, bins sizeBins) [][]float64 {
 	mean := be.New(tiltDraws, dim)
 	net.Sample(rand.New(rand.NewPCG(0x74696c74, 1)), mean)
@@ -98,12 +100,12 @@ func moments(p []float32, shift float64) (mean, variance float64) {
 	return mean, variance
 }
 
-// shifted returns a probability with its odds multiplied.
+// shifted returns the probability p with its odds multiplied by odds.
 func shifted(p, odds float64) float64 { return p * odds / (1 + p*(odds-1)) }
 
 // spread adds an approximate distribution of a sum of independent bits: Poisson if every bit is
 // unlikely, and otherwise a binomial of the same mean and variance. Sums beyond the last bin count
-// there, since records are cut to it.
+// in the last bin, since records are truncated to that size.
 func (b sizeBins) spread(dst []float64, mean, variance, weight float64) {
 	if !(mean > 0) {
 		dst[0] += weight
@@ -127,8 +129,8 @@ func (b sizeBins) spread(dst []float64, mean, variance, weight float64) {
 	}
 }
 
-// fit returns the distribution over the grid of shifts for which sizes are as released, by
-// expectation maximisation, cut into equally likely values.
+// fit returns the distribution over the grid of shifts, as equally likely values, under which the
+// sizes of records are distributed as released. It uses expectation maximisation.
 func (f marginal) fit(sizes [][]float64) tilt {
 	weights := make([]float64, tiltPoints)
 	for g := range weights {
@@ -156,6 +158,7 @@ func (f marginal) fit(sizes [][]float64) tilt {
 	return quantiles(weights)
 }
 
+// quantiles returns equally likely values for a distribution over the grid of shifts.
 func quantiles(weights []float64) tilt {
 	t := make(tilt, tiltLevels)
 	g, upTo := 0, weights[0]

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// stateHeader is a run's state between two releases, without its numbers. The frame stores the
+// stateHeader is a run's state between two releases, without its numbers. Package synth stores the
 // marginals.
 type stateHeader struct {
 	ClipNorm   float64 `json:"clip_norm,omitempty"` // of the clustering
@@ -18,8 +18,8 @@ type stateHeader struct {
 	Training   bool    `json:"training"`            // whether training has state
 }
 
-// file is the run as it stands: released numbers and public randomness. It cannot be written
-// between the start of a run that resumes in training and the training itself.
+// file returns the present state of the run: released numbers and public randomness. It returns nil
+// if the run resumes in training and its trainer does not exist yet.
 func (r *run) file() (*synth.File, error) {
 	if r.resumed && r.trainer == nil {
 		return nil, nil
@@ -41,8 +41,8 @@ func historyParts(sums, counts *[]float64, n, m int) []synth.Part {
 		synth.Part64("cluster counts", counts, m)}
 }
 
-// trainingParts returns the parts that training changes. The trainer comes after the parts that it
-// reads.
+// trainingParts returns the parts that training changes. The trainer comes last, since it reads the
+// other parts.
 func (r *run) trainingParts(trainer *sgd.Trainer) []synth.Part {
 	parts := []synth.Part{network.MatrixPart("parameters", r.Backend, r.trained.Params().Flat)}
 	for i, net := range r.nets {
@@ -66,7 +66,7 @@ func (r *run) restore() error {
 	}
 	drawn := r.config.Train.Steps - r.Allowance(PurposeTrain).Remaining()
 	if h.Steps < 0 || h.Steps > drawn || !h.Training && h.Steps > 0 {
-		return synth.Malformed(fmt.Errorf("%d training steps of %d", h.Steps, drawn))
+		return synth.Malformed(fmt.Errorf("%d complete training steps; %d were drawn", h.Steps, drawn))
 	}
 	r.steps, r.resumed = h.Steps, h.Training
 	if !r.config.clustered() {
@@ -75,14 +75,14 @@ func (r *run) restore() error {
 	return r.restoreHistory(f, h)
 }
 
-// restoreHistory cuts the clustering's numbers into iterations; kmeans.Fit checks them.
+// restoreHistory divides the clustering's numbers into iterations; kmeans.Fit checks them.
 func (r *run) restoreHistory(f *synth.File, h stateHeader) error {
 	features, err := newFeatures(r.config)
 	if err != nil {
 		return err
 	}
 	if h.Iterations < 0 || h.Iterations > r.config.Cluster.Iterations {
-		return synth.Malformed(fmt.Errorf("%d iterations of %d", h.Iterations,
+		return synth.Malformed(fmt.Errorf("%d iterations of clustering; the plan has %d", h.Iterations,
 			r.config.Cluster.Iterations))
 	}
 	k := max(r.config.Cluster.Centers, r.config.Cluster.K)
@@ -101,7 +101,7 @@ func (r *run) restoreHistory(f *synth.File, h stateHeader) error {
 	return nil
 }
 
-// restoreTraining brings networks and trainer to the saved state.
+// restoreTraining restores the saved state of networks and trainer.
 func (r *run) restoreTraining(trainer *sgd.Trainer) error {
 	if !r.resumed {
 		return nil

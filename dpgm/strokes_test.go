@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// bars are black and white images of bars that stand or lie.
+// bars returns black and white images of vertical and horizontal bars.
 func bars(t *testing.T, n int) *records.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -40,8 +40,9 @@ func bars(t *testing.T, n int) *records.Table {
 	return data
 }
 
-// TestImagesAreClusteredByStrokes by default: the two kinds of bars, wherever they are, fall apart,
-// in the plan, the model and the model of its file.
+// TestImagesAreClusteredByStrokes: by default images are clustered by strokes, and the two kinds of
+// bars are in different clusters, whatever their positions. This holds for the plan, the model and
+// the model read from its file.
 func TestImagesAreClusteredByStrokes(t *testing.T) {
 	data := bars(t, 2000)
 	c := dpgm.Config{Schema: data.Schema(), Nominal: 2000,
@@ -78,7 +79,7 @@ func TestImagesAreClusteredByStrokes(t *testing.T) {
 	gen.Assign(b, want)
 	back.Assign(b, got)
 	if !slices.Equal(got, want) {
-		t.Error("records are in other clusters after a round trip")
+		t.Error("records are in other clusters after the model was written and read")
 	}
 	for i, cluster := range got {
 		if (cluster == got[0]) != (i%2 == 0) {

@@ -19,9 +19,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-var kills = flag.Int("kills", 4, "how many processes to kill")
+var kills = flag.Int("kills", 4, "number of processes to kill")
 
-// subject is the system under the plans that change makes of a quick one.
+// subject returns the system with plans that differ by change from a quick one.
 func subject(change func(*dpgm.Config)) synthtest.Subject {
 	return synthtest.Subject{System: dpgm.System(),
 		Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
@@ -37,11 +37,11 @@ func subject(change func(*dpgm.Config)) synthtest.Subject {
 		}}
 }
 
-// one is a single network, without clusters.
+// one has a single network, without clusters.
 var one = subject(func(c *dpgm.Config) { c.Average = 0.9 })
 
-// clusters has every stage but a private clip norm of the clustering, and a private clip norm of
-// the training.
+// clusters has every stage except a private clip norm of the clustering. It has a private clip norm
+// of the training.
 var clusters = subject(func(c *dpgm.Config) {
 	c.Features = rff.RBF{Dim: 8, Bandwidth: 2}
 	c.Cluster = kmeans.Config{K: 2, Iterations: 3, Share: 0.2}
@@ -51,7 +51,8 @@ var clusters = subject(func(c *dpgm.Config) {
 	}
 })
 
-// machines are networks with state beside their parameters, on clusters with a private clip norm.
+// machines has networks with state in addition to their parameters, and a private clip norm of the
+// clustering.
 var machines = subject(func(c *dpgm.Config) {
 	c.Cluster = kmeans.Config{K: 2, Iterations: 3, Share: 0.2, Memory: 0.5, Small: kmeans.SplitLargest,
 		Norm: &kmeans.DPNorm{Max: 6, Bins: 6}}
@@ -65,7 +66,7 @@ func TestSystemOfOneNetwork(t *testing.T) { synthtest.Run(t, one) }
 func TestSystemOfClusters(t *testing.T)   { synthtest.Run(t, clusters) }
 func TestSystemOfMachines(t *testing.T)   { synthtest.Run(t, machines) }
 
-// long is a subject whose training no single kill can lose whole.
+// long returns a subject with so many training steps that one kill cannot lose them all.
 func long(s synthtest.Subject) synthtest.Subject {
 	plan := s.Plan
 	s.Plan = func(schema records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
@@ -91,8 +92,8 @@ func TestProcessesShareACheckpoint(t *testing.T) {
 	synthtest.Race(t, long(clusters), max(*kills/4, 1))
 }
 
-// TestPublicRecordsInPlans: a plan that starts at public records is not written, and its
-// checkpoints are those of no plan with other public records.
+// TestPublicRecordsInPlans: a plan whose clustering starts at public records cannot be written, and
+// its checkpoints cannot be used with other public records.
 func TestPublicRecordsInPlans(t *testing.T) {
 	s := records.Binary(12)
 	c := small(s, accountant.AddOrRemoveOne)
@@ -122,7 +123,7 @@ func TestPublicRecordsInPlans(t *testing.T) {
 	}
 }
 
-// broken is an architecture that stops working.
+// broken is an architecture that fails once now is true.
 type broken struct {
 	models.VAE
 	now *bool
@@ -130,12 +131,13 @@ type broken struct {
 
 func (b broken) New(be device.Backend, v models.Visible, seed uint64) (models.Density, error) {
 	if *b.now {
-		return nil, errors.New("no room on the device")
+		return nil, errors.New("no memory on the device")
 	}
 	return b.VAE.New(be, v, seed)
 }
 
-// TestNetworksThatCannotBeTrained are noticed before anything is reserved.
+// TestNetworksThatCannotBeTrained: networks that cannot be built or trained are refused before
+// anything is reserved.
 func TestNetworksThatCannotBeTrained(t *testing.T) {
 	now := false
 	c := small(records.Binary(12), accountant.AddOrRemoveOne)

@@ -21,7 +21,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// table is a small schema with columns of every kind, extra ones first.
+// table returns a small schema with the extra columns and then columns of every kind.
 func table(t testing.TB, extra ...records.Column) records.Schema {
 	t.Helper()
 	s, err := records.NewSchema(append(extra,
@@ -38,7 +38,7 @@ func table(t testing.TB, extra ...records.Column) records.Schema {
 	return s
 }
 
-// someRows are n records of a table, drawn cell by cell from the schema.
+// someRows returns n records of a table whose cells are drawn independently.
 func someRows(t testing.TB, s records.Schema, n int, seed uint64) *records.Frame {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
@@ -66,7 +66,7 @@ func someRows(t testing.TB, s records.Schema, n int, seed uint64) *records.Frame
 	return b.Frame()
 }
 
-// drawn are n records of a generator, in one frame's encoded rows.
+// drawn returns n records of a generator as encoded rows.
 func drawn(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) (rows [][]float32) {
 	t.Helper()
 	for chunk, err := range g.Stream(t.Context(), n, opts...) {
@@ -90,8 +90,8 @@ func drawn(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) (r
 	return rows
 }
 
-// TestTables are fitted, sampled, saved and loaded: every network, in both spaces, under both
-// relations. What is drawn are rows of the table without its label.
+// TestTables fits, samples, saves and loads every variant on tables, under both relations.
+// Synthetic rows are rows of the table without its label.
 func TestTables(t *testing.T) {
 	for _, s := range []records.Schema{table(t, records.Label("class", "a", "b")), table(t)} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -123,9 +123,9 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// checkColours finds every level of colour, and a missing one, among rows of networks that have
-// hardly been trained and state each with a probability near 1/4: of 300, one is not there with
-// less than 1e-9 if they are drawn at 1/14 or more. The most probable levels are all the same ones.
+// checkColours checks that every level of colour, and a missing one, is among rows of networks that
+// have hardly been trained, so that each level has a probability near 1/4. If it is at least 1/14,
+// a given level is missing from 300 rows with probability below 1e-9.
 func checkColours(t *testing.T, s records.Schema, rows [][]float32) {
 	t.Helper()
 	for _, b := range s.WithoutLabels().Blocks() {
@@ -140,7 +140,7 @@ func checkColours(t *testing.T, s records.Schema, rows [][]float32) {
 	}
 }
 
-// reread is a plan that was written and read.
+// reread returns the plan after it was written and read.
 func reread(t *testing.T, p *dpgm.Plan) synth.Plan {
 	t.Helper()
 	text, err := json.Marshal(p)
@@ -168,18 +168,19 @@ func same(t *testing.T, got, want [][]float32) {
 	}
 }
 
-// TestRowsOfTablesAreValid, ten thousand of them, whatever noise has made of the networks.
+// TestRowsOfTablesAreValid: ten thousand rows are valid even if noise has made the networks'
+// parameters large.
 func TestRowsOfTablesAreValid(t *testing.T) {
 	s := table(t)
 	c := small(s, accountant.AddOrRemoveOne)
-	c.Train.Optimizer = sgd.Adam(10) // parameters of tens: sums of any size
+	c.Train.Optimizer = sgd.Adam(10) // parameters are about 10, so sums may be large
 	if n := len(drawn(t, fit(t, c, someRows(t, s, 60, 1)), 10_000)); n != 10_000 {
 		t.Errorf("%d records", n)
 	}
 }
 
-// linked are records whose columns follow the first: red ones have x missing and are old, others
-// have x near 2, and blue ones n = 4.
+// linked returns records whose columns depend on the first: red ones have x missing and are old,
+// others have x near 2, and blue ones have n = 4.
 func linked(t testing.TB, n int) *records.Frame {
 	t.Helper()
 	s, err := records.NewSchema(records.Categorical("colour", "red", "green", "blue"),
@@ -208,9 +209,10 @@ func linked(t testing.TB, n int) *records.Frame {
 	return b.Frame()
 }
 
-// TestTablesAreLearnt with little noise: shares of levels, numbers where they are not missing, and
-// what goes together. Noise and samples come from a seed. Bounds are wide, since networks of few
-// steps are rough, but columns out of place leave them, and so do columns drawn each by itself.
+// TestTablesAreLearnt: with little noise the networks learn the frequencies of levels, the numbers
+// that are not missing, and the dependence of columns. Noise and samples have fixed seeds. The
+// bounds are wide, since networks trained for few steps are inaccurate, but they are violated if
+// columns are permuted or drawn independently.
 func TestTablesAreLearnt(t *testing.T) {
 	data := linked(t, 400)
 	for name, arch := range map[string]models.DensityArchitecture{
@@ -229,7 +231,8 @@ func TestTablesAreLearnt(t *testing.T) {
 	}
 }
 
-// checkLinked reads encoded rows: colour at 0, x at 3, x missing at 4, n at 5 and old at 6.
+// checkLinked checks encoded rows, with colour at 0, x at 3, the missing indicator of x at 4, n at
+// 5 and old at 6.
 func checkLinked(t *testing.T, rows [][]float32) {
 	t.Helper()
 	n := float64(len(rows))
@@ -251,15 +254,16 @@ func checkLinked(t *testing.T, rows [][]float32) {
 		"n/4 %.3f of blue, %.3f of others",
 		red, blue, x, linkedMissing, ofBlue, ofOthers)
 	if math.Abs(red-0.5) > 0.1 || math.Abs(blue-0.25) > 0.1 || math.Abs(x-2) > 0.25 {
-		t.Errorf("red %v of 0.5, blue %v of 0.25, x %v of 2", red, blue, x)
+		t.Errorf("red %v, want 0.5; blue %v, want 0.25; x %v, want 2", red, blue, x)
 	}
 	if linkedMissing < 0.85 || ofBlue-ofOthers < 0.3 {
-		t.Errorf("%v of the rows link colour, x and old; n/4 is %v of blue and %v of others, 1 and 0.25",
+		t.Errorf("colour, x and old agree in %v of the rows; n/4 is %v for blue and %v for others, want 1 and 0.25",
 			linkedMissing, ofBlue, ofOthers)
 	}
 }
 
-// TestMeansOfTablesAreTheMostProbableLevels: of one cluster of equal records, those records.
+// TestMeansOfTablesAreTheMostProbableLevels: for a cluster of equal records, means are those
+// records.
 func TestMeansOfTablesAreTheMostProbableLevels(t *testing.T) {
 	data := linked(t, 400)
 	c := small(data.Schema(), accountant.AddOrRemoveOne)
@@ -277,7 +281,7 @@ func TestMeansOfTablesAreTheMostProbableLevels(t *testing.T) {
 	}
 }
 
-// TestMarginalsOfTablesAreRefused by the plan.
+// TestMarginalsOfTablesAreRefused: Plan returns an error for marginals of a table.
 func TestMarginalsOfTablesAreRefused(t *testing.T) {
 	c := small(table(t), accountant.AddOrRemoveOne)
 	c.Marginals = &dpgm.Marginals{Share: 0.3}
@@ -289,7 +293,8 @@ func TestMarginalsOfTablesAreRefused(t *testing.T) {
 	}
 }
 
-// TestFilesOfTablesThatLieAreRefused: another layout of the columns, and chains that are no rows.
+// TestFilesOfTablesThatLieAreRefused: files with other columns, and with chains that are not valid
+// rows, are refused.
 func TestFilesOfTablesThatLieAreRefused(t *testing.T) {
 	c := small(table(t), accountant.AddOrRemoveOne)
 	c.Model = models.RBM{Hidden: 5, Chains: 4}

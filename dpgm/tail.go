@@ -2,21 +2,21 @@ package dpgm
 
 import "math"
 
-// Bins of rare sizes hold more noise than records, and bins of large sizes are wide: a few records
-// too many there add many ones to every frequency that is corrected for scaling. A tail fitted to
-// the reliable bins is more accurate.
+// Bins of rare sizes hold more noise than records, and bins of large sizes are wide: a small error
+// in them has a large effect on the estimated number of ones, and so on frequencies corrected for
+// scaling. A tail fitted to the reliable bins is more accurate.
 const (
-	standsOut  = 5.0 // standard deviations of the noise from which a bin speaks for itself
-	tailBins   = 14  // bins that a tail is continued from, at most
-	tailLeast  = 4   // and at least
+	standsOut  = 5.0 // a bin is reliable above this many standard deviations of the noise
+	tailBins   = 14  // largest number of bins that a tail is fitted to
+	tailLeast  = 4   // smallest number of such bins
 	tailRounds = 8
 	tailStray  = 2.0  // a fit that moves its coefficients further has not converged
-	tailMisfit = 0.01 // a distribution of sizes is a parabola only to within a tenth
+	tailMisfit = 0.01 // squared relative error of a parabola as a distribution of sizes
 )
 
-// continued replaces the bins above the last one that stands out of the noise: the logarithm of the
-// records per size goes on as a parabola of the logarithm of the size, or as a line, that falls and
-// never turns up. Sizes without such a tail are not changed.
+// continued replaces the bins above the last reliable one. There the logarithm of the number of
+// records per size is a parabola, or else a line, in the logarithm of the size, which is fitted to
+// the tail and must decrease. If there is no such tail, sizes are not changed.
 func (b sizeBins) continued(sizes, noisy []float64, std float64) {
 	first, last := b.tail(noisy, std)
 	if last-first+1 < tailLeast {
@@ -35,8 +35,8 @@ func (b sizeBins) continued(sizes, noisy []float64, std float64) {
 	}
 }
 
-// tail is the run of bins up to the last that stands out, above the commonest size and above 0, of
-// which no two neighbours drown.
+// tail returns the bins to which a tail is fitted: up to the last reliable bin, not below the most
+// frequent size and not 0, with at most one unreliable bin between two reliable ones.
 func (b sizeBins) tail(noisy []float64, std float64) (first, last int) {
 	mode := 0
 	for i, n := range noisy {
@@ -63,11 +63,12 @@ func (b sizeBins) width(bin int) float64 {
 	return float64(b[bin+1] - b[bin])
 }
 
-// beyond is how far a bin lies above another.
+// beyond returns the distance of a bin from another: the logarithm of the ratio of their sizes.
 func (b sizeBins) beyond(bin, from int) float64 { return math.Log(b.middle(bin) / b.middle(from)) }
 
-// fitTail is a polynomial by weighted least squares: first of the logarithms of the bins that stand
-// out, which is what chose them, and therefore then of all bins from the first on as they are.
+// fitTail fits a polynomial by weighted least squares: at first to the logarithms of the reliable
+// bins. Since these were selected by their noisy values, it is then refined on all bins from the
+// first on.
 func (b sizeBins) fitTail(noisy []float64, std float64, first, last, degree int) [3]float64 {
 	start := b.leastSquares(first, last, last, degree, func(bin int, _ float64) (y, weight float64) {
 		n := noisy[bin]
@@ -92,12 +93,12 @@ func (b sizeBins) fitTail(noisy []float64, std float64, first, last, degree int)
 	return p
 }
 
-// leastSquares fits bins from first to end, by their distances from the bin at.
+// leastSquares fits a polynomial in the distance from the bin at to the bins from first to end.
 func (b sizeBins) leastSquares(first, end, at, degree int,
 	observe func(bin int, x float64) (y, weight float64)) [3]float64 {
 	var a [3][4]float64 // normal equations and their right-hand side
 	for i := range a {
-		a[i][i] = 1e-9 // those of a lower degree have the solution 0
+		a[i][i] = 1e-9 // coefficients above the degree become 0
 	}
 	for bin := first; bin <= end; bin++ {
 		x := b.beyond(bin, at)
@@ -113,8 +114,8 @@ func (b sizeBins) leastSquares(first, end, at, degree int,
 	return solve(a)
 }
 
-// solve eliminates in place: the equations of a fit are positive definite, so that no pivot
-// vanishes.
+// solve solves the equations by elimination. Those of a fit are positive definite, so no pivot is
+// zero.
 func solve(a [3][4]float64) (p [3]float64) {
 	for i := range a {
 		for r := range a {

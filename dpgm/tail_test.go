@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sizeLaws are laws with long tails and short ones, as numbers of records of each size.
+// sizeLaws returns distributions with long and with short tails, as numbers of records of each
+// size.
 func sizeLaws(n float64, most int) map[string][]float64 {
 	laws := map[string]func(size float64) float64{
 		"log-normal": func(s float64) float64 {
@@ -37,9 +38,9 @@ func sizeLaws(n float64, most int) map[string][]float64 {
 	return out
 }
 
-// TestTailsAreContinued: noise in bins of sizes that hardly any record has does not drown the mean
-// size, and where there is no tail to continue the sizes are no worse than before. Errors are root
-// mean squares over 30 releases each, which are within a half of what many more would show.
+// TestTailsAreContinued: noise in bins of very rare sizes has little effect on the mean size, and
+// if there is no tail to continue, the sizes are no worse than before. Errors are root mean squares
+// over 30 releases each, which are within a half of those over many more.
 func TestTailsAreContinued(t *testing.T) {
 	const n, most, std = 36000, 2498, 15.0
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -70,7 +71,7 @@ func TestTailsAreContinued(t *testing.T) {
 	}
 }
 
-// mean is the mean size of counts of bins.
+// mean returns the mean size for counts of bins.
 func (b sizeBins) mean(sizes []float64) float64 {
 	sum, total := 0.0, 0.0
 	for i, n := range sizes {
@@ -80,7 +81,7 @@ func (b sizeBins) mean(sizes []float64) float64 {
 	return sum / total
 }
 
-// TestContinuedIsTotal: any released numbers give sizes that are numbers and not negative.
+// TestContinuedIsTotal: any released numbers give finite and non-negative sizes.
 func TestContinuedIsTotal(t *testing.T) {
 	bins := newSizeBins(records.Sets(300, 300))
 	rng := rand.New(rand.NewPCG(5, 5))

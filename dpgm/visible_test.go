@@ -8,7 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNetworksSeeTheBlocksOfATable, without its label, and of other records none.
+// TestNetworksSeeTheBlocksOfATable: networks get the blocks of a table without its label, and no
+// blocks for other records.
 func TestNetworksSeeTheBlocksOfATable(t *testing.T) {
 	s, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
 		records.Categorical("c", "p", "q").WithMissing(), records.Label("y", "a", "b"),

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// StageWarm is the stage of training on an earlier system's records in reports of progress. It
-// costs nothing.
+// StageWarm is the name, in reports of progress, of the stage that trains on an earlier system's
+// records. It costs no privacy.
 const StageWarm = "warm start"
 
 const (
@@ -22,15 +22,15 @@ const (
 )
 
 func (c Config) checkWarm(k *param.Checker) {
-	k.OK(c.WarmSteps >= 0, "dpgm.Config.WarmSteps", c.WarmSteps, "a number of steps, zero or more")
+	k.OK(c.WarmSteps >= 0, "dpgm.Config.WarmSteps", c.WarmSteps, "a non-negative number of steps")
 	k.OK(c.WarmBatch >= 0 && c.WarmBatch <= mostWarmBatch, "dpgm.Config.WarmBatch", c.WarmBatch,
 		"a number of records up to 2^20, or 0 for 128")
 	k.OK(c.Follows == (c.WarmSteps > 0), "dpgm.Config.Follows", c.Follows,
-		"true if there are WarmSteps, and false otherwise")
+		"true if WarmSteps is positive, and false otherwise")
 }
 
 // warm trains the networks on an earlier system's records, without noise, each on those of its own
-// cluster. A run that resumes in training has been there; one that resumes before it takes the
+// cluster. A run that resumes in training has done so already; a run that resumes earlier takes the
 // same steps again.
 func (r *run) warm(ctx context.Context) error {
 	public := r.Public()

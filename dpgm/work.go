@@ -18,7 +18,7 @@ import (
 // systemName is the name of this system in files and errors.
 const systemName = "dpgm"
 
-// System reads back the plans and generators of this package.
+// System returns the functions that read plans and generators of this package.
 func System() synth.System {
 	return synth.System{Name: systemName, Plan: readPlan, Model: readModel}
 }
@@ -26,8 +26,8 @@ func System() synth.System {
 // work implements synth.Work.
 type work struct{ config Config }
 
-// TakesPersons says that rows count for their share of a person, and that training samples and
-// clips persons.
+// TakesPersons marks that the system supports schemas with several rows per person: rows count with
+// weights, and training samples and clips persons.
 func (w *work) TakesPersons() {}
 
 // Title describes what is trained.
@@ -39,14 +39,14 @@ func (w *work) Title() string {
 func (w *work) Notes() []string {
 	var notes []string
 	if w.config.Follows {
-		notes = append(notes, fmt.Sprintf("%d steps on the records of an earlier system come first",
+		notes = append(notes, fmt.Sprintf("training starts with %d steps on the records of an earlier system",
 			w.config.WarmSteps))
 	}
 	return append(append(notes, w.config.choices.Notes()...), w.config.Train.Warnings()...)
 }
 
-// Judge builds everything that a run needs except its records, and checks it against the public
-// facts about them.
+// Judge builds everything that a run needs and checks it against the records' schema and other
+// public facts about them.
 func (w *work) Judge(sr *synth.Run) error {
 	r := run{Run: sr, config: w.config}
 	if err := network.CheckFollows("dpgm.Config.Follows", w.config.Follows, sr); err != nil {
@@ -91,22 +91,23 @@ func (w *work) Fit(ctx context.Context, sr *synth.Run) (synth.Model, error) {
 	return r.model()
 }
 
-// configJSON is a Config with kernel and architecture under their names, and a digest in the place
-// of public records, which tells plans apart.
+// configJSON is a Config with kernel and architecture under their names, and a digest in place of
+// public records, which distinguishes plans.
 type configJSON struct {
 	Features json.RawMessage `json:"features,omitempty"`
 	Config
 	Public string          `json:"public_records,omitempty"`
 	Model  json.RawMessage `json:"model"`
-	// what the default rules chose, for readers of the plan
+	// Choices are those of the default rules, for readers of the plan.
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
-// Parts returns the parts that the caller may define.
+// Parts returns the parts of the configuration that may be user-defined.
 func (w *work) Parts() []any { return []any{w.config.Model, w.config.Features} }
 
-// Config returns the plan's configuration in JSON, which cannot hold a user-defined kernel or
-// architecture.
+// Config returns the plan's configuration in JSON.
+//
+// Errors: a user-defined kernel, which cannot be written.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
 	j := configJSON{Config: c, Choices: c.choices}

@@ -39,7 +39,7 @@ func newCells(s records.Schema, bins int) cells {
 	return l
 }
 
-// missing is the cell of missing values, or -1 if there is none.
+// missing returns the cell of missing values, or -1 if there is none.
 func (c column) missing() int {
 	if c.OneHot || c.Width == 1 {
 		return -1

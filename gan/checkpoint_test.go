@@ -28,7 +28,8 @@ func atStep(step int, f func()) synth.Option {
 	})
 }
 
-// spending wants one entry of six critic steps, all or some of them spent.
+// spending checks that the ledger has one entry of six critic steps, of which the given number are
+// spent.
 func spending(t *testing.T, name string, l *accountant.Ledger, spent int) {
 	t.Helper()
 	e := l.Entries()
@@ -264,7 +265,7 @@ func TestStaleCheckpoint(t *testing.T) {
 	}
 }
 
-// TestCheckpointsOfOtherPlans are refused, also where public records are all that differs.
+// TestCheckpointsOfOtherPlans: they are refused, even if only the public records differ.
 func TestCheckpointsOfOtherPlans(t *testing.T) {
 	s := records.Interval(5, 0, 1).WithLabels("a", "b")
 	data, path := some(t, s, 30, 1), filepath.Join(t.TempDir(), "checkpoint")

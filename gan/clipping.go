@@ -16,7 +16,7 @@ import (
 // clip.
 type Clipping struct {
 	Groups GroupMethod `json:"groups,omitempty"`
-	K      int         `json:"k,omitempty"` // number of groups, for Clustered alone
+	K      int         `json:"k,omitempty"` // number of groups, for Clustered only
 	Split  sgd.Split   `json:"split,omitempty"`
 	// Norms are the clip norms, unless Adaptive: of the two groups of WeightsAndBiases, in
 	// that order, or of each parameter block for PerBlock and Clustered.
@@ -24,7 +24,7 @@ type Clipping struct {
 	// Adaptive uses the mean gradient norms of Batch public records, times Scale, recomputed in
 	// every step.
 	Adaptive bool    `json:"adaptive,omitempty"`
-	Kept     bool    `json:"kept,omitempty"`  // with Adaptive: the first step's norms are kept for all
+	Kept     bool    `json:"kept,omitempty"`  // with Adaptive: keep the norms of the first step
 	Scale    float64 `json:"scale,omitempty"` // 0 means 1
 	Batch    int     `json:"batch,omitempty"` // 0 means 64
 }
@@ -35,7 +35,7 @@ type GroupMethod int
 const (
 	Whole            GroupMethod = iota // all in one group
 	WeightsAndBiases                    // two groups
-	PerBlock                            // every parameter block by itself
+	PerBlock                            // one group for every parameter block
 	// Clustered keeps biases together and merges blocks of similar clip norms until K groups remain
 	// (Algorithm 2 of the paper).
 	Clustered
@@ -88,7 +88,7 @@ func (c Clipping) validate(k *param.Checker, all Config) {
 
 const smallestNorm, largestNorm = 0x1p-60, 0x1p60
 
-// validateBlocks checks what depends on the critic.
+// validateBlocks checks the settings that depend on the critic.
 func (c Clipping) validateBlocks(k *param.Checker, critic models.Critic) {
 	blocks := critic.Params().Blocks()
 	k.OK(c.K <= blocks, "gan.Clipping.K", c.K,
@@ -181,10 +181,10 @@ func cluster(groups []sgd.Group, k int) []sgd.Group {
 	return list
 }
 
-// given are the groups of clip norms that do not change.
+// given returns the groups for clip norms that do not change.
 func (c Clipping) given(critic models.Critic) []sgd.Group {
 	norms := c.Norms
-	if c.Groups == WeightsAndBiases { // the two norms are those of whole groups
+	if c.Groups == WeightsAndBiases { // the two norms are norms of whole groups
 		norms = make([]float64, critic.Params().Blocks())
 		list := c.groups(critic, norms)
 		for j := range list {

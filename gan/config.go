@@ -40,14 +40,14 @@ type Config struct {
 	Loss    models.CriticLoss `json:"loss"`             // Wasserstein unless set
 	Penalty float64           `json:"penalty,omitzero"` // λ of Wasserstein; 0 means 10
 
-	// Train is how the critic is trained: sampling probability, number of critic steps, clip, noise,
+	// Train says how the critic is trained: sampling probability, number of critic steps, clip, noise,
 	// optimiser. Plan calibrates a zero NoiseMultiplier to the budget.
 	Train sgd.Config `json:"train"`
 	// Clipping clips by groups, or to norms from public data, instead of Train's clip.
 	Clipping Clipping `json:"clipping"`
 
-	// CriticSteps is the number of critic steps per generator step; 0 means the paper's 4. With
-	// noise, many more pay off than without: tens, even hundreds.
+	// CriticSteps is the number of critic steps per generator step; 0 means the paper's 4. With noise,
+	// many more are useful than without: tens, even hundreds.
 	CriticSteps int       `json:"critic_steps"`
 	Frequency   Frequency `json:"frequency,omitzero"` // lets CriticSteps grow
 
@@ -79,7 +79,7 @@ type Config struct {
 	// of public records.
 	Seed uint64 `json:"seed,string"`
 
-	choices defaults.Choices // that were made
+	choices defaults.Choices // the choices that the default rules made
 }
 
 // Frequency increases the number of critic steps per generator step while the critic recognises
@@ -90,7 +90,7 @@ type Config struct {
 //
 // Source: Bie, Kamath and Zhang, "Private GANs, Revisited", 2023, section 4.
 type Frequency struct {
-	Threshold float64 `json:"threshold"`          // such as 0.6, or 0.7 for much noise
+	Threshold float64 `json:"threshold"`          // such as 0.6, or 0.7 with much noise
 	Patience  int     `json:"patience,omitempty"` // 0 means the source's 200
 }
 
@@ -112,7 +112,7 @@ func (c Config) withDefaults() Config {
 // Bounds on files and configurations.
 const maxLatent, maxBatch = 1 << 20, 1 << 20
 
-// Validate reports every mistake, as joined *param.Error values.
+// Validate returns every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
 	c, err := c.chosen()
 	if err != nil {
@@ -269,7 +269,7 @@ func (c Config) classes() int {
 	return c.Schema.Classes()
 }
 
-// codeWidth is the length of a code with its label.
+// codeWidth returns the length of a code with its label.
 func codeWidth(latent, classes int) int { return latent + classes }
 
 // train returns the critic's training configuration for package sgd.

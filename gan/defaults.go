@@ -58,7 +58,7 @@ func (c Config) chosen() (Config, error) {
 	return c.withoutMarginals(), nil
 }
 
-// withoutMarginals drops those that are switched off.
+// withoutMarginals returns the configuration without Marginals if they are switched off.
 func (c Config) withoutMarginals() Config {
 	if c.Marginals != nil && c.Marginals.Off {
 		c.Marginals = nil
@@ -152,8 +152,8 @@ func (c Config) generatorSize() float64 {
 	return 1e5
 }
 
-// stepOperations are those of a critic step on a batch of that size: forward, backward and the
-// clipped sum of records, and forward and backward of fakes.
+// stepOperations returns the number of operations of a critic step on a batch of the given size:
+// forward, backward and the clipped sum of records, and forward and backward of fakes.
 func (c Config) stepOperations(batch float64) float64 {
 	fakes := float64(max(c.GeneratorBatch, 256))
 	return c.criticParameters()*(6*batch+6*fakes+60) + c.generatorSize()*2*fakes

@@ -1,6 +1,6 @@
-// Package gan trains generative adversarial networks under differential privacy: the system of
-// Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model" (dp-GAN, 2018),
-// corrected so that the guarantee holds, with improvements from later work.
+// Package gan trains generative adversarial networks under differential privacy. It is the system
+// of Zhang, Ji and Wang, "Differentially Private Releasing via Deep Generative Model" (dp-GAN,
+// 2018), corrected so that the guarantee holds, with improvements from later work.
 //
 // A critic learns to distinguish records from generated ones (fakes), and a generator learns to
 // make fakes that the critic accepts. Only the critic sees records: its steps are private
@@ -25,7 +25,7 @@
 // # Where this differs from the paper
 //
 // Parameter groups are not disjoint records: the paper composes them in parallel (Theorem 4.1)
-// although one record is in all of them, or charges each as if its batch were its own. Here all
+// although one record is in all of them, or charges each as if it had a separate batch. Here all
 // groups of a step are one release of one Poisson-sampled batch with one noise multiplier, spread
 // over the groups for the least total noise ([sgd.Groups]). At the paper's setting for MNIST (σ =
 // 1.086, five groups, a claimed ε of 4) the reading without extra cost takes 257,766 steps by the
@@ -60,7 +60,7 @@
 //	critic        one layer, the widest of 16 to 256 (tables: 64) whose gradient, times √1000 steps,
 //	              has noise below .35·s
 //	generator     two layers of twice that width, at least 64; codes of 16 (tables) or 32
-//	steps         T = (.35·s)²/parameters, from 100 to 4,000, and to what is done in 4 minutes
+//	steps         T = (.35·s)²/parameters, from 100 to 4,000, and at most as many as take 4 minutes
 //	sampling      batches of 2·s/√T, from 64 to 1,000: the noise multiplier stays above 1 or so
 //	clip          sgd.Normalize: no norm to choose
 //	tables        Marginals with .6 of ε, Logistic, Drawn, Adam at 5e-4 and 1e-4, 5 critic steps

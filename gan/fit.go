@@ -17,7 +17,7 @@ type run struct {
 	*synth.Run
 	config Config
 
-	source  *rand.PCG // public randomness, of which a checkpoint holds the state
+	source  *rand.PCG // public randomness, whose state a checkpoint stores
 	rng     *rand.Rand
 	critic  models.Critic
 	net     models.Network
@@ -32,7 +32,7 @@ type run struct {
 	done    int            // critic steps taken
 }
 
-// newRun builds everything that can fail for public reasons.
+// newRun builds all parts of a run whose construction can fail for public reasons.
 func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 	r := &run{Run: on, config: c, source: rand.NewPCG(c.Seed, 0x67616e),
 		pace: pace{rule: c.Frequency, Critic: c.CriticSteps}}
@@ -97,7 +97,7 @@ func (r *run) network(generator models.Generator) models.Network {
 	}{grouped, r.loss}
 }
 
-// firstBound is the clip norm before any has been released.
+// firstBound returns the clip norm before any has been released.
 func firstBound(t sgd.Config) float64 {
 	switch c := t.Clip.(type) {
 	case sgd.DPNorm:
@@ -136,10 +136,10 @@ func (r *run) begin(ctx context.Context) error {
 	return r.Preview(0, r.model)
 }
 
-// steps runs the critic's private steps, with a generator step after every few.
+// steps runs the critic's private steps, with generator steps in between.
 func (r *run) steps(ctx context.Context) error {
 	if r.Allowance(PurposeCritic).Remaining() == 0 {
-		return nil // a run that was complete
+		return nil // the run was complete
 	}
 	for step, err := range r.trainer.Steps(ctx, r.Data) {
 		if err != nil {
@@ -200,7 +200,7 @@ func (r *run) publicStep(descent *sgd.Descent, sum device.Params, grad, params [
 	r.Backend.Upload(r.critic.Params().Flat, params)
 }
 
-// addPlain adds the mean gradient of fakes as it is, since records are not clipped either.
+// addPlain adds the mean gradient of fakes without clipping, since records are not clipped either.
 func (f *fakeLoss) addPlain(dst device.Params) {
 	was := *f
 	f.groups, f.bound, f.plain, f.accuracy = nil, largestNorm, true, func(float64) {}

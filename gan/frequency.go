@@ -34,7 +34,7 @@ func (p *pace) due() bool {
 	return true
 }
 
-// nextRate is the next of 1, 2, 5, 10, 20, 50, …
+// nextRate returns the next of 1, 2, 5, 10, 20, 50, …
 func nextRate(n int) int {
 	for unit := 1; unit < 1<<30; unit *= 10 {
 		for _, m := range []int{1, 2, 5} {

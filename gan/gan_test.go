@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// small is a whole run that takes milliseconds.
+// small returns a whole run that takes milliseconds.
 func small(s records.Schema, r accountant.Relation) gan.Config {
 	return gan.Config{
 		Schema:    s,
@@ -40,7 +40,7 @@ func mustPlan(t testing.TB, c gan.Config) *gan.Plan {
 	return p
 }
 
-// some are n records of a schema of dense records, around two prototypes.
+// some returns n dense records around two prototypes.
 func some(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -65,7 +65,7 @@ func some(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 	return data
 }
 
-// variants are runs that differ in everything the guarantee passes through.
+// variants returns runs that differ in everything on which the guarantee depends.
 func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]gan.Config {
 	out := map[string]gan.Config{}
 	add := func(name string, change func(c *gan.Config)) {

@@ -48,7 +48,7 @@ func newLearner(be device.Backend, critic models.Critic, net models.Generator, c
 	return l
 }
 
-// step moves the generator once.
+// step makes one training step of the generator.
 func (l *learner) step(rng *rand.Rand) {
 	n := float64(len(l.labels))
 	l.maker.Labels(rng, -1, l.labels)
@@ -76,7 +76,7 @@ func (l *learner) move(descent *sgd.Descent, dx device.Matrix) {
 	l.be.Upload(l.net.Params().Flat, l.params)
 }
 
-// follow moves the average.
+// follow updates the moving average.
 func (l *learner) follow() {
 	if l.decay == 0 {
 		return
@@ -105,5 +105,5 @@ func (l *learner) release(into models.Generator, c Config) error {
 	return nil
 }
 
-// normBatches is how many batches the moments of an averaged network are taken from.
+// normBatches is the number of batches from which the moments of an averaged network are computed.
 const normBatches = 40

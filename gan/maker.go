@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// newMaker makes fakes with a generator, of classes in their public proportions.
+// newMaker returns a maker of fakes by a generator, with classes in public or released proportions.
 func newMaker(be device.Backend, net models.Generator, c Config) *network.Maker {
 	return &network.Maker{Codes: network.Codes{Backend: be, Latent: c.Latent, Classes: c.classes()},
 		Net: net, Choice: choiceOf(c, c.ClassWeights)}

@@ -16,7 +16,7 @@ import (
 
 // Marginals releases, before training, how the values of every column of a table are distributed in
 // every class. The rest is post-processing: both networks see a number by its rank in the released
-// distribution of all classes together, classes are generated as often as they were released, the
+// distribution of all classes together, classes are generated with the released frequencies, the
 // generator starts at the released distributions, and its output is reset to them after training:
 // levels by shifting their logits, numbers by their ranks. Critic steps then spend their noise on
 // dependence between columns. The paper has no such stage.
@@ -30,7 +30,7 @@ type Marginals struct {
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"` // 0 to calibrate it
 	// of a number, without its two ends; 0 means 64
 	Bins int `json:"bins,omitempty"`
-	// Off releases none, even if Nominal is set.
+	// Off switches the release off, even if Nominal is set.
 	Off bool `json:"-"`
 }
 
@@ -78,7 +78,7 @@ func (m *Marginals) stage() synth.Stage {
 		NoiseMultiplier: m.NoiseMultiplier}
 }
 
-// calibrateMarginals finds their noise from their share of ε.
+// calibrateMarginals finds the noise of Marginals from their share of ε.
 func (c *Config) calibrateMarginals() error {
 	if c.Marginals == nil || c.Marginals.NoiseMultiplier != 0 {
 		return nil
@@ -92,7 +92,7 @@ func (c *Config) calibrateMarginals() error {
 	return nil
 }
 
-// marginalSums are the private counts of the release: for every class the cells of every column.
+// marginalSums holds the private counts of the release: for every class the cells of every column.
 type marginalSums struct {
 	cells   cells
 	classes int
@@ -101,7 +101,8 @@ type marginalSums struct {
 	sum     *mechanism.FixedSum
 }
 
-// newMarginalSums states the noise: a record adds 1 to one cell of each of m columns.
+// newMarginalSums returns empty counts and their noise: a record adds 1 to one cell of each of m
+// columns.
 func newMarginalSums(c Config) *marginalSums {
 	m := &marginalSums{cells: newCells(c.Schema, c.Marginals.bins()), classes: max(c.classes(), 1),
 		persons: c.Schema.RowsPerPerson() > 0}
@@ -172,7 +173,7 @@ func (r *run) weigh(proportions []float64) {
 type distributions struct {
 	cells       cells
 	proportions []float64   // of classes
-	of          [][]float64 // a class: the probabilities of its cells, column after column
+	of          [][]float64 // by class: the probabilities of its cells, column after column
 	pooled      []float64   // of all classes together
 }
 

@@ -27,7 +27,7 @@ func mixedTable(t testing.TB) records.Schema {
 	return s
 }
 
-// mixedRows are records at the ends and in the middle of every column.
+// mixedRows returns records at the ends and in the middle of every column.
 func mixedRows() [][]any {
 	return [][]any{{0.0, 0, nil, nil, nil, "s", "p"}, {10.0, 4, 1.0, true, "c", "l", "r"},
 		{5.0, 2, 0.0, false, "b", "m", "q"}, {9.99, 3, -1.0, true, "a", "m", "q"},

@@ -14,7 +14,7 @@ import (
 // A Model is the released generator network. It holds nothing else, and using it costs no privacy.
 // It is safe for concurrent use. See [synth.Model].
 type Model struct {
-	config  Config // Schema, Generator, Latent, IgnoreLabels and ClassWeights alone
+	config  Config // Schema, Generator, Latent, IgnoreLabels and ClassWeights only
 	backend device.Backend
 	net     models.Generator
 	settled *settled // nil without Marginals
@@ -68,7 +68,8 @@ func (m *Model) Latent() int {
 	return m.config.Latent
 }
 
-// Sampler draws records, classes by the public ClassWeights. See [synth.Model].
+// Sampler draws records, with classes by ClassWeights or, with Marginals, by the released
+// frequencies. See [synth.Model].
 //
 // Errors: *param.Error for the zero value.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
@@ -94,11 +95,11 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	}}, nil
 }
 
-// Generate makes the record of every code and label, as numbers in [0, 1] (tables:
-// probabilities of levels), for callers that need to know the code of each record.
+// Generate computes the record of every code and label, as numbers in [0, 1] (for tables,
+// probabilities of levels). It is for callers that need to know the code of each record.
 //
-// Shapes: codes has rows of Latent numbers, labels one entry a row or nil where the model knows
-// none, dst rows of the schema's Dim.
+// Shapes: codes has rows of Latent numbers, labels one entry per row, or nil if the model has none,
+// dst rows of the schema's Dim.
 // Errors: *param.Error for shapes that do not fit, and for the zero value.
 func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix) error {
 	if err := m.made(); err != nil {
@@ -139,10 +140,10 @@ func (m *Model) Generate(codes device.Matrix, labels []int32, dst device.Matrix)
 }
 
 // Layers returns the layers of the generator's network, for other programs; see connect/onnx. Its
-// input is a code: Latent standard Gaussians, then the class, one-hot, where the model knows
-// classes. Its outputs are numbers in [0,1]: means of binary coordinates, probabilities of levels.
-// The other program must draw codes, classes, and records from the outputs; and it must apply
-// Marginals, by which Sample corrects the outputs.
+// input is a code: Latent standard Gaussians, then the class, one-hot, if the model has classes.
+// Its outputs are numbers in [0,1]: means of binary coordinates, probabilities of levels. The other
+// program must draw codes, classes, and records from the outputs; and it must apply Marginals, by
+// which Sample corrects the outputs.
 //
 // Errors: *param.Error for the zero value, and for a network that is not [models.Layered].
 func (m *Model) Layers() ([]models.Layer, error) {

@@ -30,10 +30,10 @@ type criticNetwork struct {
 // Dim returns the number of coordinates of a record.
 func (n *criticNetwork) Dim() int { return n.critic.Dim() }
 
-// Params returns the critic's.
+// Params returns the critic's parameters.
 func (n *criticNetwork) Params() device.Params { return n.critic.Params() }
 
-// Gradients are those of the critic's loss of records.
+// Gradients returns the gradients of the critic's loss of records.
 func (n *criticNetwork) Gradients(b device.Batch) models.Gradients { return n.gradients(b) }
 
 func (n *criticNetwork) gradients(b device.Batch) models.BlockGradients {
@@ -54,21 +54,21 @@ func (n *criticNetwork) gradients(b device.Batch) models.BlockGradients {
 	return n.critic.PairGradients(b, n.keyed(b.Keys, b.Labels), n.mix, n.config.Penalty)
 }
 
-// keyed makes one fake for each record, from the record's key and label alone.
+// keyed makes one fake for each record, from the record's key and label only.
 func (n *criticNetwork) keyed(keys []uint64, labels []int32) device.Matrix {
 	return n.fakes.Generate(n.fakes.Fill(len(keys), labels, func(i int, code []float32) {
 		models.KeyedCode(code, keys[i])
 	}))
 }
 
-// groupedNetwork states its clip groups.
+// groupedNetwork is a critic with clip groups.
 type groupedNetwork struct {
 	*criticNetwork
-	public *publicRecords // nil where the norms are given
+	public *publicRecords // nil if the norms are given
 	last   []sgd.Group
 }
 
-// ClipGroups are given, or follow the gradients of public records.
+// ClipGroups returns the given groups, or those computed from the gradients of public records.
 func (n *groupedNetwork) ClipGroups() []sgd.Group {
 	if n.public != nil && (n.last == nil || !n.config.Clipping.Kept) {
 		n.last = n.config.Clipping.groups(n.critic, n.public.norms(n.criticNetwork))
@@ -95,7 +95,7 @@ func newPublicRecords(c Config, rng *rand.Rand) *publicRecords {
 		scale: c.Clipping.Scale}
 }
 
-// draw is a batch of public records, with replacement.
+// draw returns a batch of public records, with replacement.
 func (p *publicRecords) draw() device.Batch {
 	p.index, p.keys = p.index[:0], p.keys[:0]
 	for range p.size {
@@ -107,7 +107,7 @@ func (p *publicRecords) draw() device.Batch {
 	return p.batch
 }
 
-// norms are the mean norms of each block's gradient over a batch.
+// norms returns the mean norms of each block's gradient over a batch.
 func (p *publicRecords) norms(n *criticNetwork) []float64 {
 	blocks := n.Params().Blocks()
 	for len(p.square) < blocks {
@@ -131,7 +131,7 @@ type fakeLoss struct {
 	*criticNetwork
 	rng      *rand.Rand
 	drawn    *drawing
-	groups   func() []sgd.Group // in force in this step; nil where the whole gradient is clipped
+	groups   func() []sgd.Group // the groups of this step; nil if the gradient is clipped as a whole
 	bound    float64
 	plain    bool // nothing is clipped
 	labels   []int32
@@ -174,7 +174,7 @@ func (f *fakeLoss) resize(rows, blocks int) {
 	}
 }
 
-// clipGroups are those in force, or all blocks in one.
+// clipGroups returns the groups of this step, or one group of all blocks.
 func (f *fakeLoss) clipGroups(blocks int) []sgd.Group {
 	if f.groups != nil {
 		return f.groups()

@@ -31,10 +31,10 @@ type Plan struct {
 	Config Config
 }
 
-// System reads back the plans and generators of this package.
+// System returns the description by which files of this package's plans and generators are read.
 func System() synth.System { return synth.System{Name: system, Plan: readPlan, Model: readModel} }
 
-// Plan chooses what the configuration leaves open and prices all stages.
+// Plan sets what the configuration leaves open and prices all stages.
 //
 // Guarantee: the events of the plan are the ones that Fit reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
@@ -75,6 +75,7 @@ func (c Config) cloned() Config {
 		c.Marginals = &m
 	}
 	c.ClassWeights, c.Clipping.Norms = slices.Clone(c.ClassWeights), slices.Clone(c.Clipping.Norms)
+	c.Critic, c.Generator = network.Own(c.Critic), network.Own(c.Generator)
 	return c
 }
 
@@ -101,7 +102,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 	return p.program().MarshalJSON()
 }
 
-// noise is every noise multiplier of a plan.
+// noise returns every noise multiplier of a plan.
 func (c Config) noise() []float64 {
 	list := []float64{c.Train.NoiseMultiplier}
 	if c.Marginals != nil {
@@ -113,7 +114,7 @@ func (c Config) noise() []float64 {
 // work implements synth.Work.
 type work struct{ config Config }
 
-// TakesPersons says that rows count for their share of a person, and that training samples and
+// TakesPersons says that a row of a person counts for its share, and that training samples and
 // clips persons.
 func (w work) TakesPersons() {}
 
@@ -137,8 +138,8 @@ func (w work) Notes() []string {
 	return append(append(notes, c.choices.Notes()...), c.Train.Warnings()...)
 }
 
-// configJSON is a Config with its networks in a form that can be written, and a digest in the place
-// of its public records.
+// configJSON is a Config with its networks in a form that can be written, and a digest instead of
+// its public records.
 type configJSON struct {
 	Config
 	Critic    json.RawMessage `json:"critic"`

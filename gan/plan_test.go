@@ -79,7 +79,7 @@ func TestHostilePlans(t *testing.T) {
 	}
 }
 
-// TestZeroValues: values that nothing has made print themselves and refuse to work.
+// TestZeroValues: zero values can be printed, and using them is an error.
 func TestZeroValues(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	p, m, data := new(gan.Plan), new(gan.Model), some(t, s, 3, 1)
@@ -225,7 +225,7 @@ func TestUnwritablePlansKeepNoCheckpoint(t *testing.T) {
 	fit(t, c, data)
 }
 
-// TestSetsAreNoLongerThanTheSchemaAllows, however many items the generator states.
+// TestSetsAreNoLongerThanTheSchemaAllows: however many items the generator predicts.
 func TestSetsAreNoLongerThanTheSchemaAllows(t *testing.T) {
 	s := records.Sets(9, 1)
 	data, err := records.FromItems(s, [][]uint32{{1}, {2}, {8}})

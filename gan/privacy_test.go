@@ -30,8 +30,8 @@ func schemas(t testing.TB) []records.Schema {
 		records.Sets(12, 4), table}
 }
 
-// everythingVisible is all that leaves a run: progress, previews, the generator and the checkpoint
-// but for its random names.
+// everythingVisible returns all that leaves a run: progress, previews, the generator and the
+// checkpoint but for its random names.
 func everythingVisible(t testing.TB, p *gan.Plan,
 	checkpoint bool) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
@@ -69,7 +69,7 @@ func everythingVisible(t testing.TB, p *gan.Plan,
 	}
 }
 
-// contents are the header and the sections of a checkpoint.
+// contents returns the header and the sections of a checkpoint.
 func contents(t testing.TB, path string) (map[string]any, []synth.Section) {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// around is a type of others that hides the data it hands out.
+// around is a user-defined type that hides its data.
 type around struct {
 	records.Data
 	_ int

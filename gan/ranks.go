@@ -25,7 +25,7 @@ func (d *distributions) rankRow(row []float32) {
 	}
 }
 
-// snap moves ranks to those that records can have: a cell of one number has one rank.
+// snap moves ranks to ranks that records can have: a cell of one number has one rank.
 func (d *distributions) snap(row []float32) {
 	for _, col := range d.cells.columns {
 		if !col.ranked() || col.Width == 2 && row[col.Offset+1] >= 0.5 {
@@ -39,7 +39,7 @@ func (d *distributions) snap(row []float32) {
 	}
 }
 
-// within is a column's part of a distribution.
+// within returns the part of a distribution that belongs to a column.
 func (c column) within(p []float64) []float64 { return p[c.first : c.first+c.n] }
 
 // moments returns, for a class, the means of the networks' input coordinates, and for numbers

@@ -47,14 +47,14 @@ func (r *run) rehearse(ctx context.Context) error {
 	return nil
 }
 
-// moments are what a class's records are to have.
+// moments holds the released moments of a class's records.
 type moments struct {
 	mean, square []float64
 	numbers      []column
 }
 
-// gradient is that of the squared distance of the moments of every classes-th row, from the given
-// one on, to these.
+// gradient computes the gradient of the squared distance between t and the moments of every
+// classes-th row, beginning with the first given.
 func (t moments) gradient(delta, flat []float32, first, classes int) {
 	dim := len(t.mean)
 	rows := len(flat) / dim

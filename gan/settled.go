@@ -19,14 +19,14 @@ import (
 type settled struct {
 	bins   int // of numbers
 	cells  cells
-	of     [][]float64 // a class: the probabilities of its cells
-	shifts [][]float64 // a class, a coordinate: what is added to the logits of its levels
-	knots  [][]float64 // a class: quantiles of the generator's output, for the ranked columns in order
+	of     [][]float64 // by class: the probabilities of its cells
+	shifts [][]float64 // by class and coordinate: what is added to the logits of its levels
+	knots  [][]float64 // by class: quantiles of the output, for the ranked columns in order
 }
 
 const (
 	quantiles    = 65   // of a ranked column, evenly spaced
-	settleDraws  = 2048 // records of every class at which both are computed
+	settleDraws  = 2048 // records of every class from which both are computed
 	settleRounds = 12   // of fitting shifts
 	settleReach  = 20   // largest shift of a logit
 )
@@ -93,8 +93,8 @@ func (c column) eachChance(p []float64, f func(at int, want float64)) {
 	}
 }
 
-// gap is how far two probabilities are apart as logits, or as logarithms where they are of one
-// choice among several.
+// gap returns the distance of two probabilities as logits, or as logarithms if they belong to one
+// of several levels.
 func gap(want, have float64, several bool) float64 {
 	const least = 1e-6
 	want, have = min(max(want, least), 1-least), min(max(have, least), 1-least)
@@ -127,13 +127,13 @@ func (s *settled) shift(row, shifts []float64) {
 	}
 }
 
-// shifted is a probability whose logit is moved.
+// shifted returns a probability whose logit is moved.
 func shifted(p, by float64) float64 {
 	odds := math.Exp(by)
 	return p * odds / (1 + p*(odds-1))
 }
 
-// fitKnots are the quantiles of the ranked columns.
+// fitKnots returns the quantiles of the ranked columns.
 func (s *settled) fitKnots(flat []float32, dim int) (knots []float64) {
 	values := make([]float64, len(flat)/dim)
 	for _, col := range s.cells.columns {
@@ -151,7 +151,7 @@ func (s *settled) fitKnots(flat []float32, dim int) (knots []float64) {
 	return knots
 }
 
-// row sets what the generator states about a row of a class.
+// row adjusts the generator's output for a row of a class.
 func (s *settled) row(row []float32, class int, room []float64) {
 	if class < 0 || class >= len(s.of) {
 		class = 0
@@ -189,7 +189,7 @@ func (s *settled) rows(flat []float32, labels []int32) {
 	}
 }
 
-// draw are rows with their levels drawn.
+// draw replaces the probabilities of rows by drawn levels.
 func (s *settled) draw(rng *rand.Rand, flat []float32, labels []int32) {
 	s.rows(flat, labels)
 	blocks := make([]rff.Block, len(s.cells.columns))
@@ -225,7 +225,7 @@ const (
 	sectionKnots  = "quantiles"
 )
 
-// sections are what a file holds of it.
+// sections returns the sections of a file that store it.
 func (s *settled) sections() []synth.Section {
 	if s == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 // spy gives every release the same answer and is called in the middle of every step that is drawn.
 type spy struct{ drew func() }
 
-// forced is a context in which mechanisms answer alike in every step.
+// forced returns a context in which mechanisms answer alike in every step.
 func forced(ctx context.Context) context.Context { return counted(ctx, new(int)) }
 
 // counted is forced with a count of the steps that were drawn.

@@ -16,11 +16,11 @@ type stateHeader struct {
 	Done    int         `json:"done"`    // critic steps taken
 	Learned int         `json:"learned"` // generator steps
 	Pace    pace        `json:"pace"`
-	Bound   float64     `json:"bound"`            // of fakes
-	Groups  []sgd.Group `json:"groups,omitempty"` // kept from the first step
+	Bound   float64     `json:"bound"`            // the clip norm of fakes
+	Groups  []sgd.Group `json:"groups,omitempty"` // the groups kept from the first step
 }
 
-// parts are the numbers of a run. Those of the critic come before its trainer, which looks at them.
+// parts returns the numbers of a run. Those of the critic precede its trainer, which reads them.
 func (r *run) parts() []synth.Part {
 	l := r.learner
 	return []synth.Part{

@@ -8,7 +8,7 @@ import (
 // unit is a schema's map to [0,1], where both networks work, with room for a batch.
 type unit struct {
 	network.Unit
-	ranks *distributions // scale on which numbers of tables are seen; nil for no scaling
+	ranks *distributions // the scale on which the networks see numbers of tables; nil for no scaling
 	flat  []float32
 }
 

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// pick is one of a list.
+// pick returns a random element of a list.
 func pick[T any](rng *rand.Rand, list []T) T { return list[rng.IntN(len(list))] }
 
-// numbers are texts that stand at edges: of types, of floating point, of what a size may be.
+// numbers are texts of numbers at the limits of types, of floating point and of sizes.
 var numbers = []string{"0", "-0", "1", "-1", "2", "3", "7", "63", "64", "65", "127", "128", "255",
 	"256", "1000", "4095", "4096", "65535", "65536", "1000000", "16777216", "16777217", "100000000",
 	"1000000000", "2147483647", "2147483648", "4294967295", "4294967296", "1000000000000",
@@ -19,13 +19,13 @@ var numbers = []string{"0", "-0", "1", "-1", "2", "3", "7", "63", "64", "65", "1
 	"18446744073709551615", "1e18", "1e30", "1e308", "-1e308", "1e309", "1e-308", "5e-324", "1e-12",
 	"0.5", "0.999999999999", "1.0000000001", "0.1", "1e-5", "3.5"}
 
-// pieces are bytes that mean something to some reader.
+// pieces are bytes with a meaning in some format.
 var pieces = []string{"\n", "\r\n", "\r", ",", ";", "\t", " ", "\"", "\"\"", "\x00", "\xff",
 	"\xef\xbb\xbf",
 	"\x1f\x8b\x08\x00", "PK\x03\x04", "NaN", "inf", "-inf", "null", "true", "[", "]", "{", "}", "[[[[",
 	"\u2028", "\xc3\x28", "\\u0000", "1e999", "0x1p-1074"}
 
-// anyBytes changes a sound input as bytes, a few times.
+// anyBytes returns a copy of a valid input with a few changed bytes.
 func anyBytes(rng *rand.Rand, sound [][]byte) []byte {
 	out := bytes.Clone(pick(rng, sound))
 	for range 1 + rng.IntN(6) {
@@ -48,7 +48,7 @@ func changeBytes(rng *rand.Rand, b []byte, sound [][]byte) []byte {
 		b[lo] = pick(rng, []byte{0, 1, 0x7f, 0x80, 0xff, '0', '9', '-', '.'})
 	case 2:
 		return append(b[:lo], b[hi:]...)
-	case 3: // the same again, and again
+	case 3: // repeat a piece
 		return splice(b, lo, lo, bytes.Repeat(b[lo:hi], 1+rng.IntN(1<<rng.IntN(8))))
 	case 4:
 		return splice(b, lo, hi, []byte(pick(rng, numbers)))
@@ -56,14 +56,14 @@ func changeBytes(rng *rand.Rand, b []byte, sound [][]byte) []byte {
 		return splice(b, lo, lo, []byte(pick(rng, pieces)))
 	case 6:
 		return b[:lo]
-	case 7: // of another input
+	case 7: // insert a piece of another input
 		other := pick(rng, sound)
 		if len(other) == 0 {
 			return b
 		}
 		from := rng.IntN(len(other))
 		return splice(b, lo, hi, other[from:min(len(other), from+1+rng.IntN(64))])
-	case 8: // a field of eight bytes
+	case 8: // fill a field of up to eight bytes
 		for j := lo; j < min(lo+pick(rng, []int{1, 2, 4, 8}), len(b)); j++ {
 			b[j] = pick(rng, []byte{0, 0xff, 0x7f, 0x80, 1})
 		}
@@ -79,7 +79,7 @@ func changeBytes(rng *rand.Rand, b []byte, sound [][]byte) []byte {
 	return b
 }
 
-// splice puts a piece instead of b[lo:hi].
+// splice returns a copy of b in which a piece replaces b[lo:hi].
 func splice(b []byte, lo, hi int, piece []byte) []byte {
 	out := make([]byte, 0, len(b)+len(piece))
 	out = append(out, b[:lo]...)
@@ -87,7 +87,7 @@ func splice(b []byte, lo, hi int, piece []byte) []byte {
 	return append(out, b[hi:]...)
 }
 
-// changeNumber puts another number instead of one that is written in digits.
+// changeNumber replaces a number written in digits by another one.
 func changeNumber(rng *rand.Rand, b []byte) []byte {
 	digit := func(c byte) bool { return c >= '0' && c <= '9' || c == '.' || c == '-' }
 	for lo := rng.IntN(len(b)); lo < len(b); lo++ {
@@ -103,13 +103,13 @@ func changeNumber(rng *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// packers are used again and again: a new one costs more than what it packs.
+// packers are reused, since creating one costs more than packing an input.
 var packers = sync.Pool{New: func() any {
 	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	return w
 }}
 
-// packed changes what a gzip file holds and packs it again.
+// packed returns a gzip file of a changed input.
 func packed(rng *rand.Rand, sound [][]byte) []byte {
 	var out bytes.Buffer
 	packer := packers.Get().(*gzip.Writer)

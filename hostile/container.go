@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// anyFile changes a sound file of the form synth.File: its header as JSON and its sections, and
-// puts lengths and checksum right again. One in twenty stays damaged.
+// anyFile changes a valid file in the format of synth.File: its JSON header and its sections. It
+// then corrects lengths and checksum, except that one file in twenty stays damaged.
 func anyFile(rng *rand.Rand, sound [][]byte) []byte {
 	f, err := synth.DecodeFile(bytes.NewReader(pick(rng, sound)))
 	if err != nil {
@@ -53,7 +53,7 @@ func changeSections(rng *rand.Rand, f *synth.File) {
 		s.Name = pick(rng, f.Sections).Name
 	case 5:
 		s.Data = pick(rng, f.Sections).Data
-	default: // numbers
+	default: // change numbers
 		s.Data = bytes.Clone(s.Data)
 		for range 1 + rng.IntN(4) {
 			changeWord(rng, s.Data)
@@ -61,7 +61,7 @@ func changeSections(rng *rand.Rand, f *synth.File) {
 	}
 }
 
-// changeWord puts a number at an edge into a list of float32 or float64.
+// changeWord writes an extreme number into a list of float32 or float64.
 func changeWord(rng *rand.Rand, b []byte) {
 	if len(b) < 8 {
 		return
@@ -78,8 +78,8 @@ func changeWord(rng *rand.Rand, b []byte) {
 		rng.Uint64()}))
 }
 
-// assemble writes a file as synth.File.Write does, without its checks. One in thirty states wrong
-// lengths of its sections, under a checksum that is right.
+// assemble writes a file as synth.File.Write does, but without its checks. One file in thirty
+// states wrong lengths of its sections, with a correct checksum.
 func assemble(rng *rand.Rand, f *synth.File) []byte {
 	type extent struct {
 		Name  string `json:"name"`

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// anyDocument changes a sound JSON document, a few values of it, and now and then its bytes.
+// anyDocument changes a few values of a valid JSON document, and sometimes its bytes.
 func anyDocument(rng *rand.Rand, sound [][]byte) []byte {
 	text := changeDocument(rng, pick(rng, sound), 1+rng.IntN(4))
 	if rng.IntN(12) == 0 {
@@ -17,7 +17,8 @@ func anyDocument(rng *rand.Rand, sound [][]byte) []byte {
 	return text
 }
 
-// changeDocument makes some changes; what is no document comes back as it is.
+// changeDocument changes values of a JSON document. A text that is not JSON is returned
+// unchanged.
 func changeDocument(rng *rand.Rand, text []byte, changes int) []byte {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -36,7 +37,7 @@ func changeDocument(rng *rand.Rand, text []byte, changes int) []byte {
 		}
 		p.put(other(rng, p.value, all))
 		if room := largestInput; !fits(root, &room, 500) {
-			p.put(p.value) // lists of lists of long texts, or a list that now holds itself
+			p.put(p.value) // the document became too large, or a list now contains itself
 		}
 	}
 	out, err := json.Marshal(root)
@@ -46,14 +47,14 @@ func changeDocument(rng *rand.Rand, text []byte, changes int) []byte {
 	return out
 }
 
-// place is where a value stands in a document.
+// A place is the position of a value in a document.
 type place struct {
 	value  any
 	put    func(any)
-	remove func() // nil where nothing can be left out
+	remove func() // nil if the value cannot be removed
 }
 
-// walk lists the places of a document in an order of its own.
+// walk lists the places of a document in a fixed order.
 func walk(v any, put func(any), remove func(), all *[]place) {
 	*all = append(*all, place{v, put, remove})
 	switch v := v.(type) {
@@ -68,8 +69,8 @@ func walk(v any, put func(any), remove func(), all *[]place) {
 	}
 }
 
-// fits reports whether a value takes no more than so many bytes, about, and is no deeper than so
-// many levels. It takes the bytes off.
+// fits reports whether a value takes at most about room bytes and is at most levels deep. It
+// subtracts the bytes from room.
 func fits(v any, room *int, levels int) bool {
 	*room -= 2
 	switch v := v.(type) {
@@ -99,10 +100,10 @@ func sortedKeys(m map[string]any) (keys []string) {
 	return keys
 }
 
-// other is a value to put instead of one: most often one of its kind.
+// other returns a value to replace an old one, usually of the same kind.
 func other(rng *rand.Rand, old any, all []place) any {
 	if rng.IntN(6) == 0 {
-		return pick(rng, all).value // of another place
+		return pick(rng, all).value // the value at another place
 	}
 	switch v := old.(type) {
 	case json.Number:
@@ -140,7 +141,7 @@ func other(rng *rand.Rand, old any, all []place) any {
 		[]any{json.Number("1"), json.Number("2")}})
 }
 
-// otherList is longer, shorter or in another order.
+// otherList returns the list with an element more or less, cut short or shuffled.
 func otherList(rng *rand.Rand, v []any) any {
 	if len(v) == 0 {
 		return []any{json.Number("1")}
@@ -159,7 +160,7 @@ func otherList(rng *rand.Rand, v []any) any {
 	return out
 }
 
-// nested is a list in a list in a list.
+// nested returns a list nested to the given depth.
 func nested(depth int) any {
 	var v any = []any{}
 	for range depth {

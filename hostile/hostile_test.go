@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestFindings: a reader that panics, takes too much memory or too much time is found, each for
-// what it does, and a good one is not.
+// TestFindings checks that a reader that panics, or takes too much memory or time, is reported
+// with the right reason, and that a good reader is not reported.
 func TestFindings(t *testing.T) {
 	var sink []byte
 	bad := map[string]struct {
@@ -41,14 +41,14 @@ func TestFindings(t *testing.T) {
 	_ = sink
 }
 
-// spin uses a processor for a while.
+// spin keeps a processor busy for 30 ms.
 func spin([]byte) error {
 	for start := processorTime(); processorTime()-start < 30*time.Millisecond; {
 	}
 	return nil
 }
 
-// TestInputsRepeat: an input follows from the seed, the reader and its number.
+// TestInputsRepeat checks that an input is determined by the seed, the reader and its number.
 func TestInputsRepeat(t *testing.T) {
 	r := reader{name: "a", sound: [][]byte{[]byte(`{"a":[1,2,{"b":"c"}]}`)}, change: anyDocument}
 	s, other := suite{seed: 1}, suite{seed: 2}
@@ -64,8 +64,8 @@ func TestInputsRepeat(t *testing.T) {
 	}
 }
 
-// TestFilesKeepTheirChecksums: most changed files are turned away for what they hold, and not at
-// the door.
+// TestFilesKeepTheirChecksums checks that most changed files have a correct checksum, so that
+// their content is read.
 func TestFilesKeepTheirChecksums(t *testing.T) {
 	scratch, err := scratchFolder()
 	if err != nil {
@@ -99,7 +99,8 @@ func TestFilesKeepTheirChecksums(t *testing.T) {
 	}
 }
 
-// TestEveryReaderInShort: a few inputs for each reader; the command gives them many.
+// TestEveryReaderInShort gives a few inputs to each reader; the command by itself gives them
+// many.
 func TestEveryReaderInShort(t *testing.T) {
 	var out bytes.Buffer
 	code, err := command(t.Context(), []string{"-inputs", "5"}, &out)

@@ -1,19 +1,20 @@
-// Command hostile gives every reader of the module inputs that an attacker might have written to
-// harm it, and reports each that panics, hangs, or takes more memory or time than an input below 1
-// MB may take.
+// Command hostile gives inputs such as an attacker might write to every reader of the module. It
+// reports each input at which a reader panics, hangs, or takes more memory or time than an input
+// below 1 MB may take.
 //
 //	go run ./hostile                              10,000 inputs for each reader
-//	go run ./hostile -inputs 200000 -run plan     readers whose names match
-//	go run ./hostile -list                        names, and nothing is run
-//	go run ./hostile -run 'plan: gan' -first 71 -inputs 1 -print   one input, and what it is
-//	go run ./hostile -json report.json            the counts as JSON besides
+//	go run ./hostile -inputs 200000 -run plan     only readers whose names match
+//	go run ./hostile -list                        list the readers and run nothing
+//	go run ./hostile -run 'plan: gan' -first 71 -inputs 1 -print   run and print one input
+//	go run ./hostile -json report.json            also write the counts as JSON
 //
-// Inputs are changed copies of sound ones: bytes, lines, numbers and texts in JSON, sections of
-// files. Lengths and checksums of the module's own files are put right again, so that what is read
-// is not turned away at the door. An input follows from the seed, the reader's name and its number
-// alone. The command exits with status 1 if it has found something.
+// Inputs are changed copies of valid ones: of bytes, of lines, of numbers and texts in JSON, and
+// of sections of files. Lengths and checksums of the module's own files are corrected afterwards,
+// so that the files are not refused before their content is read. An input is determined by the
+// seed, the reader's name and the input's number. The command exits with status 1 if it has found
+// something.
 //
-// A fault that ends the process, such as a stack that overflows, leaves a trace in which the first
+// A fault that ends the process, such as a stack overflow, leaves a trace in which the first
 // argument of main.attempt is the number of the input, in hexadecimal.
 package main
 
@@ -41,7 +42,7 @@ func main() {
 	os.Exit(code)
 }
 
-// command is the program without the process around it.
+// command runs the program with the given arguments and returns its exit status.
 func command(ctx context.Context, args []string, out io.Writer) (code int, err error) {
 	flags := flag.NewFlagSet("hostile", flag.ContinueOnError)
 	pattern := flags.String("run", "", "readers whose names match this regular expression")
@@ -92,8 +93,8 @@ func command(ctx context.Context, args []string, out io.Writer) (code int, err e
 	return s.summarise(), nil
 }
 
-// scratchFolder is in memory where the system has such a place: files of checkpoints are written
-// through to the disk, and there are many.
+// scratchFolder creates a folder, in memory if the system has a file system there: the many
+// checkpoints would otherwise be synced to the disk.
 func scratchFolder() (string, error) {
 	if dir, err := os.MkdirTemp("/dev/shm", "hostile"); err == nil {
 		return dir, nil
@@ -101,7 +102,7 @@ func scratchFolder() (string, error) {
 	return os.MkdirTemp("", "hostile")
 }
 
-// report is what a run has counted.
+// A report holds the counts of a run.
 type report struct {
 	Date    string   `json:"date"`
 	Machine string   `json:"machine"`

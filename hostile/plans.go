@@ -17,7 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// plansAlone are plans that are read and never carried out: large and rare configurations.
+// plansAlone returns plans with large and rare configurations, which are read but not carried
+// out.
 func plansAlone() (list []subject, err error) {
 	_, _, _, table, err := schemas()
 	if err != nil {

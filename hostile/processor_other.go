@@ -6,5 +6,6 @@ import "time"
 
 var began = time.Now()
 
-// processorTime is the time that has passed, where processors do not say what they were used for.
+// processorTime returns the time that has passed, since the system does not state the processor
+// time of a process.
 func processorTime() time.Duration { return time.Since(began) }

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// processorTime is what this process has used of all processors: other programs do not count.
+// processorTime returns the time that this process has used on all processors. Other processes do
+// not count.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)

@@ -28,7 +28,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// readers are all of them; files of checkpoints are written to the scratch folder.
+// readers returns all readers. Checkpoints are written to the scratch folder.
 func readers(ctx context.Context, scratch string) ([]reader, error) {
 	list, err := recordReaders()
 	if err != nil {
@@ -42,10 +42,10 @@ func readers(ctx context.Context, scratch string) ([]reader, error) {
 	return append(append(list, documents...), systems...), err
 }
 
-// second is the error of a call with a result.
+// second returns the error of a call with a result.
 func second[T any](_ T, err error) error { return err }
 
-// look reads all records, checks them and prints what prints.
+// look reads and checks records and formats them.
 func look(d records.Data, err error) error {
 	if err != nil {
 		return err
@@ -53,11 +53,11 @@ func look(d records.Data, err error) error {
 	var b device.Batch
 	d.Range(0, min(d.Len(), 1000), &b)
 	_ = fmt.Sprintf("%v %+v", d, d)
-	_ = records.Check(d) // that a record is odd is no error of reading it
+	_ = records.Check(d) // an invalid record is not an error of its reader
 	return nil
 }
 
-// schemas are one of each form of records.
+// schemas returns one schema of each form of records.
 func schemas() (vectors, images, sets, table records.Schema, err error) {
 	table, err = records.NewSchema(records.Numeric("age", 17, 90).WithMissing(),
 		records.Integer("n", 0, 5), records.Categorical("work", "a", "b", "c").WithAlias("a", "A"),
@@ -72,7 +72,7 @@ func schemas() (vectors, images, sets, table records.Schema, err error) {
 		table, err
 }
 
-// times is a table of the kinds of column that are no numbers and no declared levels.
+// times returns the schema of a table with times, durations, identifiers and hashed values.
 func times() (records.Schema, error) {
 	from := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	s, err := records.NewSchema(records.Identifier("id", records.Pattern("C-###")),
@@ -100,7 +100,7 @@ const (
 	basketRows = "1 2 3\n\n4 39\n-1,5;6\n"
 )
 
-// recordReaders are the readers of package records and draft.
+// recordReaders returns the readers of packages records and draft.
 func recordReaders() ([]reader, error) {
 	vectors, images, sets, table, err := schemas()
 	if err != nil {
@@ -170,7 +170,7 @@ func recordReaders() ([]reader, error) {
 	return append(list, binary...), err
 }
 
-// binaryReaders are those of arrays and of mapped files.
+// binaryReaders returns the readers of arrays, images and mapped files.
 func binaryReaders(vectors, grey, sets records.Schema) ([]reader, error) {
 	pixels, err1 := records.FromBytes(grey, []byte{0, 1, 2, 255, 128, 127, 3, 9, 0, 0, 0, 0})
 	table, err2 := records.FromFlat(vectors, []float32{0.5, 1, -1, 2, 0, 0}, 0, 1)
@@ -240,7 +240,7 @@ func binaryReaders(vectors, grey, sets records.Schema) ([]reader, error) {
 	}, nil
 }
 
-// pictureFiles are a record as a PNG and as a JPEG file.
+// pictureFiles returns a PNG and a JPEG file of a picture with the table's size.
 func pictureFiles(t *records.Table) ([][]byte, error) {
 	picture := image.NewNRGBA(image.Rect(0, 0, t.Schema().Width(), t.Schema().Height()))
 	for i := range picture.Pix {
@@ -251,7 +251,7 @@ func pictureFiles(t *records.Table) ([][]byte, error) {
 	return [][]byte{flat.Bytes(), lossy.Bytes()}, err
 }
 
-// documentReaders are those of JSON documents, plans apart.
+// documentReaders returns the readers of JSON documents, except for most plans.
 func documentReaders() ([]reader, error) {
 	vectors, images, sets, table, err := schemas()
 	if err != nil {
@@ -369,7 +369,7 @@ func documentReaders() ([]reader, error) {
 	return list, nil
 }
 
-// unmarshal reads a value and writes it again.
+// unmarshal decodes a value and encodes it again.
 func unmarshal[T any](b []byte) error {
 	var v T
 	if err := json.Unmarshal(b, &v); err != nil {
@@ -378,7 +378,7 @@ func unmarshal[T any](b []byte) error {
 	return second(json.Marshal(&v))
 }
 
-// books are a ledger with events and children, and the events.
+// books returns a ledger with events and children, and the events.
 func books() (*accountant.Ledger, []any, error) {
 	l := accountant.NewLedger(accountant.Budget{Epsilon: 50, Delta: 1e-5})
 	var texts []any
@@ -402,7 +402,7 @@ func books() (*accountant.Ledger, []any, error) {
 	return l, texts, errors.Join(wrong, err)
 }
 
-// kernelDocuments are kernels of all kinds.
+// kernelDocuments returns one document for each kind of kernel.
 func kernelDocuments() (list []any, err error) {
 	plain := rff.RBF{Dim: 6, Bandwidth: 1}
 	hermite := rff.Hermite{Order: 4, Bandwidth: 0.5, Products: 3}

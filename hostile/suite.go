@@ -15,24 +15,24 @@ import (
 	"time"
 )
 
-// What an input below 1 MB may take, by the defaults: memory in all, freed or not, and time of the
-// processors.
+// Default limits for an input below 1 MB: all memory it requests, freed or not, and processor
+// time.
 const (
 	allowedBytes = 64 << 20
 	allowedTime  = time.Second
-	hangs        = time.Minute // after which the process is given up
+	hangs        = time.Minute // a reader without an answer by then ends the process
 	largestInput = 1_000_000
 )
 
-// A reader reads bytes that anybody may have written.
+// A reader reads bytes from an untrusted source.
 type reader struct {
 	name   string
-	sound  [][]byte                                    // inputs that it reads
-	change func(rng *rand.Rand, sound [][]byte) []byte // makes a hostile one
-	read   func(input []byte) error                    // and does what its caller would do next
+	sound  [][]byte                                    // valid inputs
+	change func(rng *rand.Rand, sound [][]byte) []byte // returns a hostile input
+	read   func(input []byte) error                    // also does what a caller would do next
 }
 
-// tally is what one reader's inputs have led to.
+// A tally holds the results of one reader's inputs.
 type tally struct {
 	Reader   string        `json:"reader"`
 	Inputs   uint64        `json:"inputs"`
@@ -42,15 +42,15 @@ type tally struct {
 	Findings []string      `json:"findings,omitempty"`
 }
 
-// limits are what an input may take.
+// limits bound what an input may take.
 type limits struct {
 	bytes uint64
 	time  time.Duration
 	hang  time.Duration
 }
 
-// suite gives readers their inputs, a group at a time: a group that takes less in all than one
-// input may take holds no finding.
+// A suite gives readers their inputs in groups. If a whole group takes less than a single input
+// may take, none of its inputs is a finding.
 type suite struct {
 	seed, first, inputs uint64
 	limits              limits
@@ -84,11 +84,11 @@ func (s *suite) run(ctx context.Context, r reader) {
 	}
 }
 
-// group is how many inputs are read side by side.
+// group is the number of inputs that are read at the same time.
 const group = 32
 
-// together has the reader read n inputs on all cores, and reports whether that went well: otherwise
-// each is to be read alone.
+// together has the reader read n inputs on all cores. It reports whether none panicked and all
+// together kept the limits; otherwise each has to be read alone.
 func (s *suite) together(t *tally, r reader, first, n uint64) bool {
 	var next, read atomic.Uint64
 	var panics atomic.Bool
@@ -116,7 +116,7 @@ func (s *suite) together(t *tally, r reader, first, n uint64) bool {
 	return true
 }
 
-// input is the i-th input of a reader.
+// input returns input i of a reader.
 func (s *suite) input(r reader, i uint64) []byte {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(r.name))
@@ -125,12 +125,12 @@ func (s *suite) input(r reader, i uint64) []byte {
 	return input[:min(len(input), largestInput)]
 }
 
-// judge has the reader read one input and notes what was wrong with that.
+// judge has the reader read one input and records a finding if it panics or exceeds a limit.
 func (s *suite) judge(t *tally, r reader, i uint64) {
 	input := s.input(r, i)
 	bytes, took, panicked, err := cost(i, r.read, input)
 	for try := 0; try < 3 && took > s.limits.time && panicked == ""; try++ {
-		_, again, _, _ := cost(i, r.read, input) // a first call may have paid for others' garbage
+		_, again, _, _ := cost(i, r.read, input) // the first may have collected others' garbage
 		took = min(took, again)
 	}
 	if s.show != nil {
@@ -154,7 +154,7 @@ func (s *suite) judge(t *tally, r reader, i uint64) {
 	}
 }
 
-// cost is what a call takes: all the memory it asks for, freed or not, and time of the processors.
+// cost returns what a call takes: all memory it requests, freed or not, and processor time.
 func cost(i uint64, read func([]byte) error,
 	input []byte) (bytes uint64, took time.Duration, panicked string, err error) {
 	before, start := allocated(), processorTime()
@@ -163,7 +163,8 @@ func cost(i uint64, read func([]byte) error,
 	return allocated() - before, took, panicked, err
 }
 
-// attempt reads an input. Its number is an argument so that the trace of a fatal error names it.
+// attempt reads an input. The input's number is an argument, so that the trace of a fatal error
+// shows it.
 //
 //go:noinline
 func attempt(_ uint64, read func([]byte) error, input []byte) (panicked string, err error) {
@@ -175,14 +176,14 @@ func attempt(_ uint64, read func([]byte) error, input []byte) (panicked string, 
 	return "", read(input)
 }
 
-// allocated is how many bytes the program has asked for so far.
+// allocated returns how many bytes the program has allocated so far.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// summarise says how many inputs there were and returns the exit status.
+// summarise prints the numbers of inputs and findings and returns the exit status.
 func (s *suite) summarise() (code int) {
 	inputs, findings := uint64(0), 0
 	for _, t := range s.tallies {
@@ -195,7 +196,7 @@ func (s *suite) summarise() (code int) {
 	return 0
 }
 
-// watcher ends a process whose reader does not come back.
+// A watcher ends the process if a reader does not return.
 type watcher struct {
 	number, since atomic.Int64
 	done          chan struct{}

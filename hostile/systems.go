@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 
 	"github.com/seed7ba64551/privgen"
@@ -25,14 +26,14 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// subject is a plan with records to carry it out on.
+// A subject is a plan with records to carry it out on.
 type subject struct {
 	name string
 	plan synth.Plan
 	data records.Data
 }
 
-// subjects are plans of every system that take milliseconds.
+// subjects returns plans of every system that run in milliseconds.
 func subjects() (list []subject, err error) {
 	sets, err1 := records.FromItems(records.Sets(12, 4),
 		[][]uint32{{1, 2}, {3}, {2, 5, 7}, {11}, {1, 2},
@@ -49,10 +50,13 @@ func subjects() (list []subject, err error) {
 	ofSets, err1 := subjectsOf("sets", sets)
 	ofNumbers, err2 := subjectsOf("numbers", numbers)
 	ofTables, err3 := tableSubjects()
-	return append(append(ofSets, ofNumbers...), ofTables...), errors.Join(err1, err2, err3)
+	afterSets, err4 := sequenceSubjects("sets", sets)
+	afterNumbers, err5 := sequenceSubjects("numbers", numbers)
+	return slices.Concat(ofSets, ofNumbers, ofTables, afterSets, afterNumbers),
+		errors.Join(err1, err2, err3, err4, err5)
 }
 
-// tableSubjects are plans of the systems that take tables alone.
+// tableSubjects returns plans of the systems that accept only tables.
 func tableSubjects() (list []subject, err error) {
 	s, err := records.NewSchema(records.Integer("age", 0, 9), records.Flag("f", "no", "yes"),
 		records.Categorical("town", "a", "b", "c").WithMissing(), records.Label("class", "u", "v"))
@@ -138,7 +142,7 @@ func subjectsOf(kind string, data records.Data) (list []subject, err error) {
 	return list, err
 }
 
-// systemReaders are those of plans, generators, embeddings and checkpoints.
+// systemReaders returns the readers of plans, generators, embeddings and checkpoints.
 func systemReaders(ctx context.Context, scratch string) (list []reader, err error) {
 	all, err := subjects()
 	if err != nil {
@@ -191,7 +195,7 @@ func systemReaders(ctx context.Context, scratch string) (list []reader, err erro
 	return list, nil
 }
 
-// readPlan reads a plan, prints it and writes it.
+// readPlan reads a plan, formats it and encodes it again.
 func readPlan(b []byte) error {
 	p, err := privgen.ReadPlan(b)
 	if err != nil {
@@ -211,7 +215,8 @@ func load(b []byte) error {
 	return look(g.Sample(context.Background(), 3, privgen.Seed(1)))
 }
 
-// checkpoints are those of a run that was interrupted at some of its draws, and of a whole one.
+// checkpoints returns checkpoints of runs that were interrupted at their first progress reports,
+// and of a complete run.
 func checkpoints(ctx context.Context, s subject, scratch string) (list [][]byte, err error) {
 	path := filepath.Join(scratch, "sound")
 	for stop := range 7 {
@@ -240,7 +245,7 @@ func checkpoints(ctx context.Context, s subject, scratch string) (list [][]byte,
 	return list, nil
 }
 
-// resume goes on from a checkpoint.
+// resume returns a function that resumes a run from a checkpoint.
 func resume(s subject, scratch string) func([]byte) error {
 	var number atomic.Int64
 	return func(b []byte) error {

@@ -9,9 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Near the smallest float32 a clipped row rounds up by a large part of itself,
-// and so beyond the clip norm that the noise is for. It did before there was
-// a smallest clip norm.
+// Near the smallest float32 a clipped row may round up by a large fraction, and so exceed the clip
+// norm for which the noise is chosen. Such clip norms must be refused.
 func TestClipNormsTooSmallForFloat32(t *testing.T) {
 	const tiny = 1.7 * 0x1p-149
 	schema := records.Interval(8, -1, 1)
@@ -41,19 +40,19 @@ func TestClipNormsTooSmallForFloat32(t *testing.T) {
 			t.Errorf("%s: one record has an effect of %v, declared %v", name, got, last.Effect)
 		}
 	}
-	// The features' own bound, taken where no clip norm is given, is held to the same.
+	// The same holds for the features' norm bound, which is used if no clip norm is given.
 	cfg := kmeans.Config{K: 1, Iterations: 1, NoiseMultiplier: 1}
 	for _, bound := range []float64{tiny, math.NaN(), math.Inf(1), 0, -1} {
 		f := stubborn{Features: kmeans.Raw(schema), bound: bound}
 		if _, err := kmeans.Fit(t.Context(), cfg, f, table(t, schema, row),
 			ledger(accountant.AddOrRemoveOne)); err == nil {
-			t.Errorf("features of bound %v are clipped to it", bound)
+			t.Errorf("features are clipped to a norm bound of %v", bound)
 		}
 	}
 }
 
-// The private records are not public ones, nor is a part or a view of them: starting at their
-// clusters would release those without noise.
+// The private records must not be given as public ones, nor a part or a view of them: a fit that
+// starts at their clusters would release those without noise.
 func TestPrivateRecordsAsPublicOnes(t *testing.T) {
 	data := table(t, square, [][]float32{{1, 2}, {3, 4}})
 	for name, public := range map[string]records.Data{
@@ -65,7 +64,7 @@ func TestPrivateRecordsAsPublicOnes(t *testing.T) {
 		l := ledger(accountant.AddOrRemoveOne)
 		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l)
 		if err == nil {
-			t.Errorf("%s: a fit starts at clusters of the very records it protects", name)
+			t.Errorf("%s: a fit starts at clusters of the private records", name)
 		}
 		if len(l.Entries()) != 0 {
 			t.Errorf("%s: a refused fit has spent", name)

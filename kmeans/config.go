@@ -9,47 +9,46 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Config describes what is released and with how much noise.
+// Config describes what is released and with how much noise. Every field is public.
 //
-// Guarantee: [Config.Event] under the ledger's relation, for all records; every field
-// is public.
+// Guarantee: [Config.Event] under the ledger's relation.
 type Config struct {
-	K int `json:"k"` // clusters
-	// Centers is the number of centres that the iterations move, K or more; 0 means K. More of them
-	// are put into K groups in the end, each a cluster, by what was released: see [Model].Groups.
+	K int `json:"k"` // number of clusters
+	// Centers is the number of centres in the iterations, K or more; 0 means K. If there are more than
+	// K, they are merged into K clusters after the last iteration, by released numbers only: see
+	// [Model].Groups.
 	Centers    int `json:"centers,omitempty"`
-	Iterations int `json:"iterations"` // each is one release
-	// fraction of a plan's ε for this stage; plans read it, Fit does not
+	Iterations int `json:"iterations"` // number of iterations, each of which is one release
+	// Share is the fraction of a plan's ε for this stage. It is used by plans, not by Fit.
 	Share float64 `json:"share,omitempty"`
 
-	// NoiseMultiplier is that of one iteration's joint release of counts and
-	// sums; 1/NoiseMultiplier is its worst-case effect.
+	// NoiseMultiplier is the noise multiplier of one iteration's joint release of counts and sums,
+	// whose worst-case effect is 1/NoiseMultiplier.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
-	// CountShare is the part of an iteration's squared effect spent on counts,
-	// in (0, 1); 0 takes 1/(1+2√d), which makes the noise of centres smallest where
-	// they lie at half the clip norm. Under ReplaceOne half is free
-	// and is always used.
+	// CountShare is the fraction of an iteration's squared effect for counts, in (0, 1). 0 means
+	// 1/(1+2√d), which minimises the noise of centres whose norm is half the clip norm. Under
+	// ReplaceOne a share of one half costs the sums nothing, so it is at least one half.
 	CountShare float64 `json:"count_share,omitempty"`
 
-	// ClipNorm is the norm to which features are clipped; 0 takes their own
-	// bound. Norm, if set, estimates it from the records instead.
+	// ClipNorm is the norm to which features are clipped; 0 means Features.NormBound. If Norm is set,
+	// the clip norm is estimated from the records instead.
 	ClipNorm float64 `json:"clip_norm,omitempty"`
 	Norm     *DPNorm `json:"norm,omitempty"`
 
 	Init Init `json:"init"`
 
-	// Small handles a cluster whose noisy count is below Floor records. 0 means three
-	// standard deviations of the count's noise, below which a centre is mostly noise.
+	// Small determines what happens to a cluster whose noisy count is below Floor records. A Floor of
+	// 0 means three standard deviations of the count's noise, below which a centre is mostly noise.
 	Floor float64 `json:"floor,omitempty"`
 	Small Small   `json:"small,omitempty"`
 	// Shrink reduces the noise of centres by moving them towards their mean.
 	Shrink Shrink `json:"shrink,omitempty"`
-	// Memory is the weight of earlier releases in a centre, in [0, 1): sums and
-	// counts are added to Memory times the total before. It trades speed of
-	// convergence for noise: at 0.5 the noise variance is a third.
+	// Memory is the weight of earlier releases in a centre, in [0, 1): sums and counts are added to
+	// Memory times the previous total. A larger Memory reduces noise but slows convergence: at 0.5 the
+	// noise variance is a third.
 	Memory float64 `json:"memory,omitempty"`
-	// AverageCounts computes the weights from the mean noisy counts of this many last
-	// iterations; 0 and 1 mean the last only.
+	// AverageCounts is the number of last iterations whose mean noisy counts give the weights; 0 and 1
+	// mean the last iteration only.
 	AverageCounts int `json:"average_counts,omitempty"`
 }
 
@@ -57,20 +56,20 @@ type Config struct {
 type Small int
 
 const (
-	// KeepCenter keeps its centre.
+	// KeepCenter leaves the cluster's centre where it is.
 	KeepCenter Small = iota
-	// SplitLargest moves its centre a small random step from that of the largest cluster,
-	// which takes the opposite step.
+	// SplitLargest moves the cluster's centre next to that of the largest cluster: the two centres are
+	// a small random step to either side of it.
 	SplitLargest
 )
 
-// defaultCountShare is the split between counts and sums that makes the noise of
-// centres smallest where they lie at half the clip norm C.
+// defaultCountShare returns the fraction for counts that minimises the noise of centres whose norm
+// is half the clip norm C.
 //
-// A centre of norm ρC in d dimensions, from a cluster of n records, has squared
-// error (d·s² + ρ²C²·s_c²)/n² for standard deviations s of sums and s_c of
-// counts; with 1/s_c² = β/z² and C²/s² = (1−β)/z² this is smallest at
-// β = ρ/(ρ+√d). Counts need no more: directions, not lengths, separate clusters.
+// A centre of norm ρC in d dimensions, from a cluster of n records, has squared error (d·s² +
+// ρ²C²·s_c²)/n² for standard deviations s of sums and s_c of counts. With 1/s_c² = β/z² and C²/s² =
+// (1−β)/z² this is smallest at β = ρ/(ρ+√d). A larger fraction is unnecessary, since clusters
+// differ by the directions of their centres, not by their lengths.
 func defaultCountShare(dim int) float64 { return 1 / (1 + 2*math.Sqrt(float64(dim))) }
 
 // Validate reports every mistake in the configuration.
@@ -86,7 +85,7 @@ func (c Config) Validate() error {
 	}
 	if c.Centers != 0 && (c.Centers < c.K || c.Centers > max(maxMerged, c.K)) {
 		bad("Centers", c.Centers,
-			fmt.Sprintf("0 for K, or an integer from K to %d, whose pairs are compared", maxMerged))
+			fmt.Sprintf("an integer from K to %d, or 0 for K", maxMerged))
 	}
 	if c.Iterations < 1 || c.Iterations > maxIterations {
 		bad("Iterations", c.Iterations, fmt.Sprintf("an integer in [1, %d]", maxIterations))
@@ -98,16 +97,16 @@ func (c Config) Validate() error {
 		bad("Share", c.Share, "a fraction of the budget in [0, 1]")
 	}
 	if !(c.CountShare >= 0 && c.CountShare < 1) {
-		bad("CountShare", c.CountShare, "a number in [0, 1), 0 for the default")
+		bad("CountShare", c.CountShare, "a number in (0, 1), or 0 for the default")
 	}
 	if c.ClipNorm != 0 && !isClipNorm(c.ClipNorm) {
 		bad("ClipNorm", c.ClipNorm, "a finite number of 2^-60 or more, or 0 for the features' bound")
 	}
 	if c.ClipNorm != 0 && c.Norm != nil {
-		bad("Norm", "set", "either ClipNorm or Norm, not both")
+		bad("Norm", "set", "nil, because ClipNorm is set")
 	}
 	if !(c.Floor >= 0) || math.IsInf(c.Floor, 0) {
-		bad("Floor", c.Floor, "a finite number of records, 0 for the default")
+		bad("Floor", c.Floor, "a non-negative finite number of records, or 0 for the default")
 	}
 	if c.Small != KeepCenter && c.Small != SplitLargest {
 		bad("Small", int(c.Small), "KeepCenter or SplitLargest")
@@ -119,7 +118,7 @@ func (c Config) Validate() error {
 		bad("Memory", c.Memory, "a number in [0, 1)")
 	}
 	if c.AverageCounts < 0 || c.AverageCounts > max(c.Iterations, 1) {
-		bad("AverageCounts", c.AverageCounts, "a number of iterations up to Iterations")
+		bad("AverageCounts", c.AverageCounts, fmt.Sprintf("an integer from 0 to Iterations, %d", c.Iterations))
 	}
 	return errors.Join(append(errs, c.Norm.validate(), c.Init.validate(c.centers()))...)
 }
@@ -133,18 +132,18 @@ const (
 	maxCoordinates = 1 << 28
 )
 
-// centers is how many centres the iterations move.
+// centers returns the number of centres in the iterations.
 func (c Config) centers() int { return max(c.Centers, c.K) }
 
-// isClipNorm keeps clipped float32 rows away from subnormal numbers, to which
-// they would round up by a large part of themselves and beyond the norm.
+// isClipNorm reports whether float32 rows can be clipped to norm x. If x were smaller, coordinates
+// might be subnormal and round up by a large fraction, so that a clipped row would exceed the norm.
 func isClipNorm(x float64) bool { return x >= 0x1p-60 && !math.IsInf(x, 1) }
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 
-// Event returns the whole fit as one event, which [Fit] reserves and spends. Counts
-// and sums are noised according to the relation, so that the multiplier, and
-// with it the event, is the same under each.
+// Event returns the event of a whole fit, which [Fit] reserves and spends. The noise on counts and
+// sums depends on the relation, so that the noise multiplier, and with it the event, is the same
+// under both relations.
 func (c Config) Event(r accountant.Relation) accountant.Event {
 	_ = r // the noise follows the relation, the event does not
 	iterations := accountant.Repeated{Event: c.iteration(), Count: c.Iterations}
@@ -158,8 +157,8 @@ func (c Config) iteration() accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: c.NoiseMultiplier}
 }
 
-// WithNoise returns the configuration at another noise multiplier. A [DPNorm] whose own
-// is zero gets the same.
+// WithNoise returns the configuration with another noise multiplier. If that of the [DPNorm] is
+// zero, it gets the same one.
 func (c Config) WithNoise(multiplier float64) Config {
 	c.NoiseMultiplier = multiplier
 	if c.Norm != nil && c.Norm.NoiseMultiplier == 0 {
@@ -173,7 +172,8 @@ func (c Config) WithNoise(multiplier float64) Config {
 // Calibrate returns the configuration with the smallest noise at which the
 // whole fit stays within the budget.
 //
-// Errors: *param.Error.
+// Errors: *param.Error for a mistake in the configuration or the budget; those of
+// accountant.CalibrateNoise.
 func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 	if err := errors.Join(b.Validate(), c.WithNoise(1).Validate()); err != nil {
 		return c, err

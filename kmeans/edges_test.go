@@ -12,8 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestRecordsAtPartEdgesCountOnce: counts and sums of more records than a part holds, on several
-// workers, are those of the records.
+// TestRecordsAtPartEdgesCountOnce: every record counts once, also if there are more records than in
+// one part and several workers.
 func TestRecordsAtPartEdgesCountOnce(t *testing.T) {
 	for _, n := range []int{1, 3, 8191, 8192, 8193, 20011} {
 		rows := make([][]float32, n)
@@ -43,8 +43,8 @@ func TestRecordsAtPartEdgesCountOnce(t *testing.T) {
 	}
 }
 
-// TestPublicCentresAreOfPublicRecords: centres that public records give split the private ones as
-// those do, whatever clusters the private ones would make of themselves.
+// TestPublicCentresAreOfPublicRecords: centres computed from public records do not depend on the
+// clusters of the private records.
 func TestPublicCentresAreOfPublicRecords(t *testing.T) {
 	public := table(t, square, [][]float32{{3, 0}, {2.9, 0}, {-3, 0}, {-2.9, 0}})
 	private := table(t, square, [][]float32{{2, 2}, {2, 2}, {2, 2}, {2, -2}, {2, -2}})
@@ -59,8 +59,8 @@ func TestPublicCentresAreOfPublicRecords(t *testing.T) {
 	}
 }
 
-// TestRowsAreNoUsers: a ledger that promises something about users takes no rows that say nothing
-// of users, and nothing is spent.
+// TestRowsAreNoUsers: a ledger whose unit is the user refuses rows that do not name users, and
+// nothing is spent.
 func TestRowsAreNoUsers(t *testing.T) {
 	data := table(t, square, [][]float32{{1, 0}, {0, 1}})
 	fit := func(d records.Data) (*accountant.Ledger, error) {
@@ -71,7 +71,7 @@ func TestRowsAreNoUsers(t *testing.T) {
 	}
 	l, err := fit(data)
 	if wrong := (*param.Error)(nil); !errors.As(err, &wrong) || len(l.Entries()) != 0 {
-		t.Errorf("rows pass for users: %v, %v set aside", err, l.Entries())
+		t.Errorf("rows are accepted as users: %v, %v reserved", err, l.Entries())
 	}
 	if _, err := fit(records.WithUnit(data, records.UnitUser)); err != nil {
 		t.Errorf("users are refused: %v", err)

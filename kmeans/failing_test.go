@@ -16,7 +16,7 @@ type ends struct{ records.Data }
 func (ends) Gather([]int32, *device.Batch) { panic("7") }
 func (ends) Range(int, int, *device.Batch) { panic("7") }
 
-// TestDataThatFailEndTheFit in records.ErrData.
+// TestDataThatFailEndTheFit: a fit returns records.ErrData if reading data panics.
 func TestDataThatFailEndTheFit(t *testing.T) {
 	s := records.Interval(2, 0, 1)
 	data, err := records.FromFlat(s, make([]float32, 40))

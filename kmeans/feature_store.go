@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// store provides the features of all records, part by part. They are kept in memory if
-// they fit, and recomputed at each visit otherwise.
+// store provides the features of all records, part by part. They are kept in memory if they fit;
+// otherwise they are recomputed at each visit.
 type store struct {
 	be    device.Backend
 	f     Features
@@ -17,7 +17,7 @@ type store struct {
 	share records.Shares // of the rows
 	clip  float64        // 0 until a clip norm is known
 	parts []part
-	rows  int  // of a full part
+	rows  int  // number of rows of a full part
 	keep  bool // features stay in memory
 
 	batch   device.Batch
@@ -33,7 +33,7 @@ type part struct {
 }
 
 const (
-	partBytes = 8 << 20 // of features in one part
+	partBytes = 8 << 20 // bytes of features in one part
 	minRows   = 16
 	maxRows   = 8192
 )
@@ -52,7 +52,7 @@ func newStore(be device.Backend, f Features, data records.Data, limit int64) *st
 	return s
 }
 
-// shares are those of a part's rows; nil where each counts 1.
+// shares returns the weights of a part's rows, or nil if each counts 1.
 func (s *store) shares(p part) records.Shares {
 	if s.share == nil {
 		return nil
@@ -60,8 +60,8 @@ func (s *store) shares(p part) records.Shares {
 	return s.share[p.lo:p.hi]
 }
 
-// visit calls fn with the features of each part, clipped once a clip norm is
-// set. It stops between parts when ctx ends, and returns an error if the data have failed.
+// visit calls fn with the features of each part, clipped once a clip norm is set. It stops between
+// parts if ctx is done, and returns an error if reading the data has failed.
 func (s *store) visit(ctx context.Context, fn func(part) error) error {
 	for i := range s.parts {
 		if err := ctx.Err(); err != nil {
@@ -100,7 +100,7 @@ func (s *store) transform(p part) device.Matrix {
 	return dst
 }
 
-// norms are the squared norms of a part's rows, valid until the next call.
+// norms returns the squared norms of a part's rows, which are valid until the next call.
 func (s *store) norms(p part) []float64 {
 	sq := s.squared[:p.hi-p.lo]
 	s.be.RowSquaredNorms(sq, p.features)
@@ -117,7 +117,7 @@ func (s *store) setClip(norm float64) {
 	}
 }
 
-// clipRows brings rows to the clip norm; rows that are not finite become zero.
+// clipRows clips the rows of a part; rows that are not finite become zero.
 func (s *store) clipRows(p part) {
 	if s.clip == 0 {
 		return
@@ -125,6 +125,7 @@ func (s *store) clipRows(p part) {
 	clipRows(s.be, p.features, s.clip, s.norms(p), s.factors)
 }
 
+// clipRows clips the rows of m, given their squared norms; factors is scratch.
 func clipRows(be device.Backend, m device.Matrix, norm float64, squared []float64,
 	factors []float32) {
 	scaled := false

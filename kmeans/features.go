@@ -9,18 +9,17 @@ import (
 // public (drawn from a seed, trained on public data) and must treat each record
 // separately: a row of dst must not depend on other rows of the batch.
 //
-// NormBound is the largest norm a row can have, or 0 or +Inf if no bound is known; rows
-// are clipped either way, so a wrong bound costs accuracy and never privacy. Rows that
-// are not finite count as zero.
+// NormBound returns the largest norm that a row can have, or 0 or +Inf if no bound is known. Rows
+// are clipped in any case, so a wrong bound costs accuracy but not privacy. Rows that are not
+// finite count as zero.
 type Features interface {
 	Dim() int
 	NormBound() float64
 	Transform(be device.Backend, b device.Batch, dst device.Matrix) // dst is b.Rows × Dim
 }
 
-// Raw returns features that are the encoded records themselves: standard private
-// k-means. Its norm bound is the schema's. Sparse records become dense one batch at a
-// time.
+// Raw returns features that are the encoded records themselves, for standard private k-means. Their
+// norm bound is the schema's. Sparse records become dense one batch at a time.
 func Raw(s records.Schema) Features { return raw{s.Dim(), s.MaxNorm()} }
 
 type raw struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// wildRows are rows of a table of a type of its own that hand out any numbers at all.
+// wildRows is a user-defined type of rows with arbitrary numbers.
 type wildRows struct {
 	schema records.Schema
 	flat   []float32
@@ -29,8 +29,9 @@ func (d wildRows) Range(lo, hi int, b *device.Batch) {
 	}
 }
 
-// TestNormBoundOfTables: no row of a table is longer than the bound of Raw, the root of the number
-// of blocks, and some are as long, whatever cells and records of other types hold.
+// TestNormBoundOfTables: whatever cells and user-defined records contain, no row of a table is
+// longer than the norm bound of Raw, the square root of the number of blocks, and some row attains
+// it.
 func TestNormBoundOfTables(t *testing.T) {
 	s, err := records.NewSchema(records.Numeric("x", -1, 3).WithMissing(), records.Integer("n", 0, 4),
 		records.Numeric("pay", 0, 1e5).Logarithmic(), records.Label("y", "a", "b"),

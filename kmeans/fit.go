@@ -17,14 +17,14 @@ const stream = 0x6b6d65616e73
 
 var errData = fmt.Errorf("kmeans: %w", records.ErrData)
 
-// Purposes of the two lines of a fit on its ledger.
+// The purposes of a fit's lines on its ledger.
 const (
-	PurposeNorm       = "k-means clip norm" // with a DPNorm
+	PurposeNorm       = "k-means clip norm" // only with a DPNorm
 	PurposeIterations = "k-means"           // counts and sums
 )
 
-// Lines returns what a fit reserves, all in one transaction: the clip norm, if it is private, and
-// the iterations.
+// Lines returns the ledger lines that a fit reserves, all in one transaction: one for the clip
+// norm, if it is estimated, and one for the iterations.
 func (c Config) Lines() []accountant.Line {
 	iterations := accountant.Line{Purpose: PurposeIterations, Event: c.iteration(),
 		Count: c.Iterations}
@@ -34,17 +34,19 @@ func (c Config) Lines() []accountant.Line {
 	return []accountant.Line{{Purpose: PurposeNorm, Event: c.Norm.event(), Count: 1}, iterations}
 }
 
-// Fit clusters private records in feature space, or the rows of persons, each of which then counts
-// for its share of a person.
+// Fit clusters private records in feature space. If data are persons, it clusters their rows, which
+// count with weights.
 //
-// Guarantee: [Config.Event] under the ledger's relation, one record (or
-// person) as the unit, noise of the exact class. The whole event is reserved before any record
-// is read; nothing else that is returned depends on a record's value.
-// Cost: O(n·dim) memory up to the cache's bound, O(n·K·dim) time an iteration.
-// Errors: mistakes in the configuration (*param.Error, joined), the ledger's
-// (accountant.ErrBudgetExceeded), the context's, and records.ErrData if data of a
-// user-defined type fail while they are read. After a cancellation or ErrData the
-// ledger still counts what was reserved.
+// Guarantee: [Config.Event] under the ledger's relation, one record (or person) as the unit, noise
+// of the exact class. The whole event is reserved before any record is read; nothing else that is
+// returned depends on a record's value.
+//
+// Cost: O(n·dim) memory up to the bound of WithCache, and O(n·K·dim) time for each iteration.
+//
+// Errors: *param.Error for mistakes in the configuration, joined; errors of the ledger
+// (accountant.ErrBudgetExceeded) and of the context; and records.ErrData if reading data of a
+// user-defined type fails. After a cancellation or ErrData the ledger still counts what was
+// reserved.
 func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 	ledger *accountant.Ledger, opts ...Option) (*Model, error) {
 	data = records.Clamped(data)
@@ -75,16 +77,16 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 	return l.run(ctx, data.Schema())
 }
 
-// Check reports the mistakes in configuration, features and records that Fit would report; it
-// uses public facts only.
+// Check reports the mistakes in configuration, features and records that Fit would report. It uses
+// public facts only.
 //
 // Errors: *param.Error, joined.
 func (c Config) Check(f Features, data records.Data) error {
 	return check(c, f, records.Clamped(data), nil)
 }
 
-// check compares the configuration with features and schema, and the unit with that of a ledger, if
-// there is one: all public.
+// check compares the configuration with features and schema, and the unit of the records with that
+// of the ledger, which may be nil. All of these are public.
 func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger) error {
 	errs := []error{cfg.Validate()}
 	missing := func(path, want string) {
@@ -109,11 +111,11 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 		errs = append(errs, param.New("kmeans.Features.Dim", f.Dim(), "a positive integer"))
 	} else if cfg.centers() > maxCoordinates/f.Dim() {
 		errs = append(errs, &param.Error{Path: "kmeans.Config.K", Value: cfg.centers(),
-			Want: fmt.Sprintf("at most %d coordinates of centres in all", maxCoordinates)})
+			Want: fmt.Sprintf("at most %d coordinates of all centres together", maxCoordinates)})
 	}
 	if cfg.Norm == nil && cfg.ClipNorm == 0 && !isClipNorm(f.NormBound()) {
 		errs = append(errs, param.New("kmeans.Config.ClipNorm", 0.0,
-			"a clip norm or a DPNorm: these features state no usable norm bound"))
+			"a clip norm, or a DPNorm in Norm: these features have no norm bound"))
 	}
 	if cfg.Init.Method == FromPublic && records.Overlap(cfg.Init.Records, data) {
 		errs = append(errs, param.New("kmeans.Init.Records", "the private records", "public records"))
@@ -164,14 +166,14 @@ type lloyd struct {
 	relation accountant.Relation
 	ledger   *accountant.Ledger
 	persons  bool     // records are persons
-	store    *store   // nil where the records are elsewhere
-	pass     passing  // nil where they are here
-	norms    counting // of all records
+	store    *store   // nil if other processes read the records
+	pass     passing  // not nil if other processes read the records
+	norms    counting // counts the norms of all records
 	rng      *rand.Rand
 }
 
-// passing makes one pass over all records: the sums for the given centres, and whether they rest on
-// arithmetic that makes no promises of one record apart from the others.
+// passing makes one pass over all records. It returns the sums for the given centres, and whether
+// they were computed on a backend without the promises that isReal checks.
 type passing func(ctx context.Context, centers [][]float64, clip float64) (workerSums, bool, error)
 
 func (l *lloyd) run(ctx context.Context, schema records.Schema) (*Model, error) {
@@ -200,8 +202,8 @@ func (l *lloyd) clipNorm(ctx context.Context) (float64, error) {
 	return l.f.NormBound(), nil
 }
 
-// privateNorm returns the released clip norm. A lost one cannot be drawn again and is replaced by
-// the largest, which is public.
+// privateNorm returns the released clip norm. If it was lost in an interruption, it is not drawn
+// again but replaced by the largest norm, which is public.
 func (l *lloyd) privateNorm(ctx context.Context) (float64, error) {
 	if h := l.opts.history; h != nil && h.ClipNorm != 0 {
 		return h.ClipNorm, nil
@@ -239,8 +241,7 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 		if err != nil {
 			return nil, err
 		}
-		// The cluster of a record is a function of the record alone only if the backend promises
-		// it.
+		// Only if the backend promises it is a record's cluster a function of the record alone.
 		if real {
 			grant.NoteReal()
 		}
@@ -254,7 +255,7 @@ func (l *lloyd) iterate(ctx context.Context, centers [][]float64, s start) (*Mod
 	return path.model()
 }
 
-// reading makes the passes over the fit's own records.
+// reading returns a function that makes passes over the fit's own records.
 func (l *lloyd) reading(n noise) passing {
 	totals := newSums(l.cfg.centers(), l.f.Dim(), l.opts.be.Workers(), n, l.store.share != nil)
 	a := newAssigning(l.opts.be, l.cfg.centers(), l.f.Dim(), l.store.rows, totals)
@@ -266,16 +267,17 @@ func (l *lloyd) reading(n noise) passing {
 	}
 }
 
-// path computes the centres from release to release. It sees nothing private.
+// path computes the centres from the releases, one after another. It uses nothing private.
 type path struct {
 	l       *lloyd
 	s       start
 	update  *updater
 	centers [][]float64
-	counts  [][]float64 // of every release
+	counts  [][]float64 // counts of every release
 }
 
-// move follows one release. With [MeanFirst] the first release holds the mean of all records.
+// move updates the centres after one release. With [MeanFirst] the first release gives the mean of
+// all records.
 func (p *path) move(r released) {
 	if init := p.l.cfg.Init; len(p.counts) == 0 && init.Method == MeanFirst {
 		p.centers = init.spreadAround(p.update.mean(r), p.s)
@@ -285,8 +287,8 @@ func (p *path) move(r released) {
 	p.counts = append(p.counts, clone(r.counts))
 }
 
-// replay follows the releases of an interrupted fit: from the same seed they lead to the same
-// centres.
+// replay updates the centres by the releases of an interrupted fit. With the same seed the centres
+// are the same.
 func (p *path) replay(h *History) {
 	if h == nil {
 		return
@@ -296,8 +298,8 @@ func (p *path) replay(h *History) {
 	}
 }
 
-// model returns the resulting model: the first centres with equal weights if every release was
-// lost.
+// model returns the resulting model. If every release was lost, it has the first centres with equal
+// weights.
 func (p *path) model() (*Model, error) {
 	c := p.l.cfg
 	counts := make([]float64, c.centers())
@@ -319,8 +321,8 @@ func (c Config) countShare(dim int) float64 {
 	return c.CountShare
 }
 
-// mean returns the released mean of the first cluster, which holds every record while
-// all centres are at the origin; the origin itself if there are too few records.
+// mean returns the released mean of the first cluster, which contains every record while all
+// centres are at the origin. It returns the origin if there are too few records.
 func (u *updater) mean(r released) []float64 {
 	u.remember(r)
 	defer u.reset()
@@ -332,6 +334,7 @@ func (u *updater) mean(r released) []float64 {
 	return m
 }
 
+// reset forgets the releases of all clusters.
 func (u *updater) reset() {
 	for k := range u.weight {
 		u.forget(k)

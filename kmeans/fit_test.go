@@ -31,8 +31,8 @@ func fit(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data,
 	return m
 }
 
-// fitSeeded is fit with noise of a fixed seed, for tests of clustering, which noise must not
-// decide.
+// fitSeeded is fit with noise from a fixed seed, for tests of clustering whose result must not
+// depend on noise.
 func fitSeeded(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data,
 	opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
@@ -44,7 +44,7 @@ func fitSeeded(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.
 	return m
 }
 
-// found counts the true centres that some centre of the model is near to.
+// found returns the number of true centres that are near a centre of the model.
 func found(m *kmeans.Model, truth [][]float64, within float64) (n int) {
 	for _, c := range truth {
 		if slices.ContainsFunc(m.Centers, func(x []float32) bool {
@@ -69,7 +69,7 @@ func TestFindsBlobsWithLittleNoise(t *testing.T) {
 		cfg := base
 		cfg.Init = in
 		best := 0
-		for seed := range uint64(3) { // Lloyd may end in a local optimum
+		for seed := range uint64(3) { // Lloyd's algorithm may end in a local optimum
 			m := fitSeeded(t, cfg, kmeans.Raw(square), data, kmeans.WithSeed(seed))
 			best = max(best, found(m, corners, 0.5))
 			for _, c := range m.Counts {
@@ -84,8 +84,8 @@ func TestFindsBlobsWithLittleNoise(t *testing.T) {
 	}
 }
 
-// TestKernelSeparatesRings: two rings around one centre, which no pair of
-// centres in the plane can separate.
+// TestKernelSeparatesRings: kernel k-means separates two concentric rings, which no pair of centres
+// in the plane can separate.
 func TestKernelSeparatesRings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	var rows [][]float32
@@ -121,12 +121,11 @@ func TestKernelSeparatesRings(t *testing.T) {
 		t.Errorf("kernel k-means separates %.2f of two rings", r)
 	}
 	if r := right(kmeans.Raw(square)); r > 0.7 {
-		t.Errorf("plain k-means separates %.2f of two rings: the test shows nothing", r)
+		t.Errorf("plain k-means separates %.2f of two rings: the test has no power", r)
 	}
 }
 
-// TestSameBitsHoweverItRuns: memory limits, workers and parts do not change
-// what is released.
+// TestSameBitsHoweverItRuns: the released bits do not depend on memory limits, workers and parts.
 func TestSameBitsHoweverItRuns(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 3000, 1, corners...))
 	f, err := rff.RBF{Dim: 20, Bandwidth: 4}.New(2, 1)
@@ -190,7 +189,7 @@ func TestRefusalComesBeforeAnyRecordIsRead(t *testing.T) {
 	}
 }
 
-// TestCancellation: the context's error comes back, the reservation stays.
+// TestCancellation: Fit returns the context's error, and the reservation stays on the ledger.
 func TestCancellation(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 100, 1, corners...))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -233,7 +232,7 @@ func TestProgressIsPublic(t *testing.T) {
 	}
 }
 
-// TestAnyRecordsGiveAModel: empty data and records that are not finite.
+// TestAnyRecordsGiveAModel: empty data and records that are not finite give a valid model.
 func TestAnyRecordsGiveAModel(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, rows := range [][][]float32{nil, {{nan, nan}}, {{1e30, -1e30}}, {{1, 2}}} {
@@ -282,7 +281,7 @@ func TestSetsAreClusteredSparse(t *testing.T) {
 			model.Assign(device.CPU(), f, b, got)
 			for i := range got {
 				if got[i] != got[i%2] {
-					t.Errorf("%s, %v: record %d is not with its like", name, method, i)
+					t.Errorf("%s, %v: record %d is not in the cluster of its kind", name, method, i)
 					break
 				}
 			}
@@ -366,7 +365,7 @@ func TestConfigurationErrors(t *testing.T) {
 		}
 	}
 	if _, err := kmeans.Fit(t.Context(), good, nil, nil, nil); err == nil {
-		t.Error("nothing at all is accepted")
+		t.Error("nil arguments are accepted")
 	}
 }
 
@@ -387,7 +386,7 @@ func TestCalibrate(t *testing.T) {
 		}
 	}
 	if _, err := (kmeans.Config{}).Calibrate(accountant.Budget{}); err == nil {
-		t.Error("nothing can be calibrated to nothing")
+		t.Error("the zero configuration is calibrated to the zero budget")
 	}
 }
 
@@ -422,7 +421,7 @@ func TestPrivateNormIsRecovered(t *testing.T) {
 	}
 }
 
-// TestAssignerAgreesWithModel: batches of any size, one scratch.
+// TestAssignerAgreesWithModel: an Assigner assigns batches of any size like the model.
 func TestAssignerAgreesWithModel(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 300, 2, corners...))
 	m := fit(t, kmeans.Config{K: 4, Iterations: 5, NoiseMultiplier: 1}, kmeans.Raw(square), data)
@@ -433,13 +432,13 @@ func TestAssignerAgreesWithModel(t *testing.T) {
 	a := m.Assigner(device.CPU(), kmeans.Raw(square), 37)
 	a.Assign(b, got)
 	if !slices.Equal(got, want) {
-		t.Error("an assigner of 37 rows assigns otherwise")
+		t.Error("an assigner for 37 rows assigns differently")
 	}
 	for i := range 40 {
 		a.Assign(b.Slice(i, i+1), got[i:i+1])
 	}
 	if !slices.Equal(got, want) {
-		t.Error("single records are assigned otherwise")
+		t.Error("single records are assigned differently")
 	}
 	for i, c := range want {
 		x := b.Dense.Row(i)

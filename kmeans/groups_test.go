@@ -11,13 +11,13 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 )
 
-// TestMoreCentresThanClusters: two clusters that are no balls, each two blobs side by side, are
-// found by four centres, whichever way two would cut them; counts are the clusters', and so is what
-// records are assigned to, after a file as well.
+// TestMoreCentresThanClusters: two clusters that are not balls, each of two blobs, are found with
+// six centres. Counts and assignments are those of the clusters, also after the model was written
+// and read.
 func TestMoreCentresThanClusters(t *testing.T) {
 	long := [][]float64{{-6, -3}, {6, -3}, {-6, 3}, {6, 3}}
 	rows := blobs(rand.New(rand.NewPCG(1, 1)), 300, 0.3, long...)
-	for i := range rows { // the two of one side lie close together
+	for i := range rows { // the two blobs of one cluster are close together
 		rows[i][1] /= 3
 	}
 	data := table(t, square, rows)
@@ -39,7 +39,7 @@ func TestMoreCentresThanClusters(t *testing.T) {
 		t.Fatalf("%d clusters of %d centres, weights %v", m.K(), len(m.Centers), m.Weights())
 	}
 	for _, w := range m.Weights() {
-		if w < 0.45 || w > 0.55 { // noise of a count is 10 of 600 at most
+		if w < 0.45 || w > 0.55 { // the noise of a count is at most about 10 of 600
 			t.Errorf("weights %v", m.Weights())
 		}
 	}

@@ -17,22 +17,22 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// estimated is a fit with every kind of public state: a private clip norm, memory, splits at
-// random.
+// estimated returns a configuration with every kind of public state: an estimated clip norm,
+// memory, random splits.
 func estimated(iterations int) kmeans.Config {
 	return kmeans.Config{K: 3, Iterations: iterations, NoiseMultiplier: 2, Memory: 0.5,
 		AverageCounts: 2,
 		Small:         kmeans.SplitLargest, Norm: &kmeans.DPNorm{Max: 9, Bins: 6, NoiseMultiplier: 2}}
 }
 
-// merged is a fit of more centres than clusters.
+// merged returns a configuration with more centres than clusters.
 func merged(iterations int) kmeans.Config {
 	c := cfgFor(3, iterations)
 	c.K, c.Centers = 2, 3
 	return c
 }
 
-// reserved are the allowances of a fit on a ledger.
+// reserved returns the allowances of a fit on a ledger.
 func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmeans.Config) (norm,
 	iterations *mechanism.Allowance) {
 	t.Helper()
@@ -46,8 +46,8 @@ func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmean
 	return all[0], all[1]
 }
 
-// TestFitsGoOn: a fit that is cancelled after any release and goes on from what it has released
-// ends where the whole fit does, noise being the same, and draws no more.
+// TestFitsGoOn: a fit that is cancelled after any release and resumed from its history gives the
+// same model as an uninterrupted fit with the same noise, and draws no more than it.
 func TestFitsGoOn(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
 	for name, cfg := range map[string]kmeans.Config{"estimated": estimated(4), "given": cfgFor(3, 4),
@@ -89,7 +89,7 @@ func TestFitsGoOn(t *testing.T) {
 				t.Errorf("%s, stopped at %d: another model", name, stop)
 			}
 			if want := []int{1, 2, 3, 4}[stop:]; len(seen) != len(want) || !slices.Equal(seen, want) {
-				t.Errorf("%s, stopped at %d: went on with %v", name, stop, seen)
+				t.Errorf("%s, stopped at %d: continued with iterations %v", name, stop, seen)
 			}
 			for _, e := range l.Entries() {
 				if e.Spent != e.Reserved {
@@ -105,9 +105,9 @@ func TestFitsGoOn(t *testing.T) {
 	}
 }
 
-// TestLostReleasesAreLeftOut: uses that an interruption took are not drawn again. A clip norm
-// becomes the largest, and without any iteration the model has the first centres and no weights of
-// its own.
+// TestLostReleasesAreLeftOut: grants lost in an interruption are not drawn again. A lost clip norm
+// is replaced by the largest, and without any iteration the model has the first centres and equal
+// weights.
 func TestLostReleasesAreLeftOut(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))
 	for lost := range 5 {
@@ -143,13 +143,14 @@ func TestLostReleasesAreLeftOut(t *testing.T) {
 			}
 			if c := m.Centers[i]; math.Abs(math.Hypot(float64(c[0]), float64(c[1]))-0.1*cfg.Norm.Max) >
 				1e-4 {
-				t.Errorf("cluster %d is at %v, which is no first centre", i, c)
+				t.Errorf("cluster %d is at %v, which is not a first centre", i, c)
 			}
 		}
 	}
 }
 
-// TestWhatAFitCannotGoOnFrom is refused before a record is read: histories come from files.
+// TestWhatAFitCannotGoOnFrom: invalid histories, which may come from files, and allowances that do
+// not fit are refused before a record is read.
 func TestWhatAFitCannotGoOnFrom(t *testing.T) {
 	data := untouchable{table(t, square, [][]float32{{1, 1}}), t}
 	cfg := estimated(3)
@@ -160,15 +161,15 @@ func TestWhatAFitCannotGoOnFrom(t *testing.T) {
 		return it
 	}
 	for name, h := range map[string]kmeans.History{
-		"a negative norm":         {ClipNorm: -1},
-		"a norm that is none":     {ClipNorm: math.NaN()},
-		"too large a norm":        {ClipNorm: 10},
-		"iterations without one":  {Iterations: []kmeans.Iteration{good}},
-		"more than were drawn":    {ClipNorm: 3, Iterations: []kmeans.Iteration{good, good}},
-		"too few sums":            {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(5, 3, 0)}},
-		"too many counts":         {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 4, 0)}},
-		"counts without an end":   {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 3, math.Inf(1))}},
-		"counts that are no ones": {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 3, math.NaN())}},
+		"a negative norm":        {ClipNorm: -1},
+		"a norm of NaN":          {ClipNorm: math.NaN()},
+		"too large a norm":       {ClipNorm: 10},
+		"iterations without one": {Iterations: []kmeans.Iteration{good}},
+		"more than were drawn":   {ClipNorm: 3, Iterations: []kmeans.Iteration{good, good}},
+		"too few sums":           {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(5, 3, 0)}},
+		"too many counts":        {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 4, 0)}},
+		"infinite counts":        {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 3, math.Inf(1))}},
+		"counts of NaN":          {ClipNorm: 3, Iterations: []kmeans.Iteration{bad(6, 3, math.NaN())}},
 	} {
 		l := ledger(accountant.AddOrRemoveOne)
 		norm, iterations := reserved(t, t.Context(), l, cfg)

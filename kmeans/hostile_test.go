@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestCentresThatNoMemoryHolds are refused before anything is spent.
+// TestCentresThatNoMemoryHolds: centres too large for memory are refused before anything is spent.
 func TestCentresThatNoMemoryHolds(t *testing.T) {
 	s := records.Binary(1000)
 	data, err := records.FromFlat(s, make([]float32, 2000))
@@ -28,7 +28,7 @@ func TestCentresThatNoMemoryHolds(t *testing.T) {
 	}
 }
 
-// beyond are sets of a user-defined type that return items outside their universe.
+// beyond is a user-defined type of sets with items outside their universe.
 type beyond struct{}
 
 func (d beyond) Schema() records.Schema { return records.Sets(4, 2) }
@@ -45,8 +45,8 @@ func (d beyond) Range(lo, hi int, b *device.Batch) {
 	}
 }
 
-// TestForeignPublicRecords: public records are moved into their schema as private ones are.
-func TestForeignPublicRecords(t *testing.T) {
+// TestUserDefinedPublicRecords: public records are clamped to their schema like private ones.
+func TestUserDefinedPublicRecords(t *testing.T) {
 	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 1, Init: kmeans.Public(beyond{})}
 	private, err := records.FromItems(records.Sets(4, 2), [][]uint32{{0}, {1}})
 	if err != nil {

@@ -16,18 +16,17 @@ import (
 type Method int
 
 const (
-	// MeanFirst puts every centre at the origin, so that the first iteration
-	// releases the mean of all records, and then spreads the centres around it in random
-	// directions. It costs no more than that iteration, and no centre starts far from all
-	// records.
+	// MeanFirst puts every centre at the origin, so that the first iteration releases the mean of all
+	// records, and then puts the centres around the mean in random directions. It uses one iteration,
+	// and no centre starts far from all records.
 	MeanFirst Method = iota
 	// Ball puts centres on a sphere around the origin, in random directions.
 	Ball
-	// Packing is Ball with directions chosen far from each other.
+	// Packing is like Ball, but its directions are chosen far from each other.
 	Packing
-	// Domain takes the features of random records of the schema.
+	// Domain uses the features of random records of the schema.
 	Domain
-	// FromPublic clusters the given public records.
+	// FromPublic uses the centres of a clustering of given public records.
 	FromPublic
 	// Given uses the given centres.
 	Given
@@ -36,14 +35,14 @@ const (
 // Init determines the first centres; its zero value is [MeanFirst].
 type Init struct {
 	Method Method `json:"method"`
-	// Radius of Ball and Packing, and the distance of MeanFirst's centres from
-	// the mean, as a fraction of the clip norm; 0 means 0.1.
+	// Radius is the radius of Ball and Packing and the distance of MeanFirst's centres from the mean,
+	// as a fraction of the clip norm; 0 means 0.1.
 	Radius float64 `json:"radius,omitempty"`
-	// Records of FromPublic: public, and of the same schema. They are seeded by
-	// k-means++ and clustered for Rounds (0 for 20) ordinary iterations.
+	// Records are the public records of FromPublic, which must have the schema of the private ones.
+	// They are clustered by k-means++ and Rounds ordinary iterations; 0 means 20.
 	Records records.Data `json:"-"`
 	Rounds  int          `json:"rounds,omitempty"`
-	// Centers of Given, in feature space.
+	// Centers are the centres of Given, in feature space.
 	Centers [][]float32 `json:"centers,omitempty"`
 }
 
@@ -67,16 +66,16 @@ func (i Init) validate(k int) error {
 		bad("Method", int(i.Method), "MeanFirst, Ball, Packing, Domain, FromPublic or Given")
 	}
 	if !(i.Radius >= 0 && i.Radius <= 1) {
-		bad("Radius", i.Radius, "a part of the clip norm in [0, 1]")
+		bad("Radius", i.Radius, "a fraction of the clip norm in [0, 1]")
 	}
 	if i.Rounds < 0 {
-		bad("Rounds", i.Rounds, "a number of iterations")
+		bad("Rounds", i.Rounds, "a non-negative number of iterations; 0 means 20")
 	}
 	if i.Method == FromPublic && (i.Records == nil || i.Records.Len() < 1) {
 		bad("Records", "none", "public records")
 	}
 	if i.Method == Given && len(i.Centers) != k {
-		bad("Centers", len(i.Centers), fmt.Sprintf("%d centres", k))
+		bad("Centers", len(i.Centers), fmt.Sprintf("%d centres, as many as Config has", k))
 	}
 	return errors.Join(errs...)
 }
@@ -115,7 +114,7 @@ func finite(c []float32) bool {
 	return true
 }
 
-// start holds what the first centres are made from; all of it is public.
+// start holds what the first centres are computed from, which is public.
 type start struct {
 	be     device.Backend
 	f      Features
@@ -156,7 +155,8 @@ func (i Init) ball(s start) [][]float64 {
 	return c
 }
 
-// packing picks, for each centre, the best of some random directions.
+// packing chooses for each centre, of several random directions, the one farthest from the previous
+// centres.
 func (i Init) packing(s start) [][]float64 {
 	const tries = 20
 	c := make([][]float64, 0, s.k)
@@ -174,7 +174,7 @@ func (i Init) packing(s start) [][]float64 {
 	return c
 }
 
-// distance is the squared distance from v to the nearest centre.
+// distance returns the squared distance from v to the nearest centre.
 func distance(v []float64, centers [][]float64) float64 {
 	near := math.Inf(1)
 	for _, c := range centers {
@@ -187,8 +187,8 @@ func distance(v []float64, centers [][]float64) float64 {
 	return near
 }
 
-// spreadAround returns k centres at one distance from the mean, in random
-// directions: the next assignment is by direction from the mean.
+// spreadAround returns k centres at the same distance from the mean, in random directions, so that
+// the next assignment depends on the direction from the mean.
 func (i Init) spreadAround(mean []float64, s start) [][]float64 {
 	c := i.packing(s)
 	for _, v := range c {
@@ -217,8 +217,8 @@ func zeros(k, dim int) [][]float64 {
 	return c
 }
 
-// domainCenters are features of random records of the schema: bits at a random
-// density, reals uniform within their bounds, sets of random size.
+// domainCenters returns the features of random records of the schema: bits with a random density,
+// numbers uniform within their bounds, sets of random size.
 func domainCenters(s start) [][]float64 {
 	dim := s.schema.Dim()
 	b := device.Batch{Rows: s.k}
@@ -269,7 +269,7 @@ func randomSets(s start) *device.Sparse {
 	return sets
 }
 
-// download copies clipped rows to the host.
+// download clips the rows of m and copies them to the host.
 func download(be device.Backend, m device.Matrix, clip float64) [][]float64 {
 	squared := make([]float64, m.Rows)
 	be.RowSquaredNorms(squared, m)

@@ -2,20 +2,20 @@ package kmeans
 
 import "math"
 
-// merge puts centres into k groups: again and again the two groups become one whose union has the
-// smallest increase in the sum of squared distances, as far as centres and counts can tell (Ward
-// 1963). It sees released numbers alone, so it is free.
+// merge merges centres into k groups by Ward's method (Ward 1963): each step merges the two groups
+// for which the sum of squared distances, as computed from centres and counts, increases least. It
+// uses released numbers only, so it costs no privacy.
 //
-// More centres than clusters follow clusters that are no balls, and forgive a start that has put
-// two centres into one of them: k centres are not moved out of there again, but spare ones need not
-// be. A centre whose noisy count is below one counts as one record, and so joins its neighbour.
+// With more centres than clusters, a cluster need not be a ball, and it does no harm if two centres
+// start in the same cluster: iterations seldom move one of them to another cluster. A centre whose
+// noisy count is below one counts as one record, so it is merged with its nearest neighbour.
 func merge(centers [][]float64, counts []float64, k int) []int {
 	n := len(centers)
 	group, size := make([]int, n), make([]float64, n)
 	for i := range group {
 		group[i], size[i] = i, max(counts[i], 1)
 	}
-	cost := make([][]float64, n) // of merging two groups
+	cost := make([][]float64, n) // cost of merging two groups
 	for i := range cost {
 		cost[i] = make([]float64, n)
 		for j := range i {
@@ -45,7 +45,7 @@ func merge(centers [][]float64, counts []float64, k int) []int {
 	return renumbered(group)
 }
 
-// cheapest is the pair of groups that costs least to merge, the lower number first.
+// cheapest returns the pair of groups with the smallest cost, the lower number first.
 func cheapest(cost [][]float64, gone []bool) (a, b int) {
 	best := math.Inf(1)
 	a, b = -1, -1
@@ -59,7 +59,7 @@ func cheapest(cost [][]float64, gone []bool) (a, b int) {
 	return a, b
 }
 
-// renumbered gives groups the numbers from 0, in the order in which they occur.
+// renumbered numbers groups from 0, in the order in which they occur.
 func renumbered(group []int) []int {
 	number := map[int]int{}
 	out := make([]int, len(group))

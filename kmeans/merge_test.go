@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMergeIsWards compares every merge with what the definition says: the pair whose union adds
-// least to the sum of squared distances, of centres that stand for as many records as they count.
+// TestMergeIsWards compares every merge with the definition: the pair whose union increases the sum
+// of squared distances least, where a centre stands for as many records as its count.
 func TestMergeIsWards(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 200 {
@@ -55,7 +55,7 @@ func TestMergeIsWards(t *testing.T) {
 	}
 }
 
-// scatterWithin is the sum of squared distances to the means of groups.
+// scatterWithin returns the sum of squared distances to the means of groups.
 func scatterWithin(centers [][]float64, counts []float64, group []int) (sum float64) {
 	for g := range centers {
 		mean, total := make([]float64, len(centers[0])), 0.0
@@ -78,7 +78,8 @@ func scatterWithin(centers [][]float64, counts []float64, group []int) (sum floa
 	return sum
 }
 
-// TestCentresOfNothingJoinTheirNeighbours: noise can make counts negative.
+// TestCentresOfNothingJoinTheirNeighbours: a centre whose noisy count is negative is merged with
+// its nearest neighbour.
 func TestCentresOfNothingJoinTheirNeighbours(t *testing.T) {
 	centers := [][]float64{{0, 0}, {10, 0}, {10, 1}, {0, 30}}
 	group := merge(centers, []float64{500, 900, -40, 600}, 3)

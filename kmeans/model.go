@@ -11,14 +11,14 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Model is the released result of a fit: centres in feature space and noisy counts. It
-// holds nothing else, so saving, sharing and using it costs no privacy.
+// Model is the released result of a fit: centres in feature space and noisy counts. It contains
+// nothing else, so saving, sharing and using it costs no privacy.
 type Model struct {
 	Centers [][]float32 `json:"centers"` // centres × features
-	// Counts are the clusters' sizes, one each; noisy: any real numbers.
+	// Counts are the noisy sizes of the clusters, one for each; they may be negative or fractional.
 	Counts []float64 `json:"counts"`
-	// Groups is the cluster of each centre, where several centres make one ([Config].Centers); nil
-	// where each centre is a cluster.
+	// Groups has the cluster of each centre, if there are more centres than clusters
+	// ([Config].Centers); nil if each centre is a cluster.
 	Groups   []int   `json:"groups,omitempty"`
 	ClipNorm float64 `json:"clip_norm"` // features are clipped to it before they are compared
 }
@@ -49,8 +49,8 @@ func (m *Model) K() int {
 	return len(m.Counts)
 }
 
-// Weights returns the clusters' estimated proportions: noisy counts, negative ones
-// as zero, divided by their sum; equal if all are zero.
+// Weights returns the clusters' estimated proportions: noisy counts, with negative ones set to
+// zero, divided by their sum. They are equal if all are zero.
 func (m *Model) Weights() []float64 {
 	if m == nil {
 		return nil
@@ -71,9 +71,11 @@ func (m *Model) Weights() []float64 {
 	return w
 }
 
-// Assign writes the nearest centre of each record of the batch to dst, which
-// has b.Rows entries, as in the fit. It does not change the model and may be called
-// concurrently. For many batches use an [Assigner].
+// Assign sets dst to the cluster of each record of the batch: that of its nearest centre, as in the
+// fit. It does not change the model and may be called concurrently. For many batches use an
+// [Assigner].
+//
+// Shapes: dst has b.Rows entries.
 //
 // The assignment of private records is private; that of public or generated ones costs
 // nothing.
@@ -83,14 +85,14 @@ func (m *Model) Assign(be device.Backend, f Features, b device.Batch, dst []int3
 	}
 }
 
-// Assigner assigns batches without allocating. It is not safe for
-// concurrent use. It holds features of the records it has assigned and prints as "[private]".
+// An Assigner assigns batches without allocating memory. It is not safe for concurrent use. It
+// holds features of the records it has assigned, and prints as "[private]".
 type Assigner struct {
 	*hiddenAssigner
 }
 
-// hiddenAssigner keeps features behind two references, which package fmt does not follow from
-// an unexported field of another struct.
+// hiddenAssigner keeps features behind two pointers, which package fmt does not follow from an
+// unexported field of another struct.
 type hiddenAssigner struct {
 	*assigner
 }
@@ -106,8 +108,8 @@ type assigner struct {
 	factors  []float32
 }
 
-// Assigner returns an assigner with scratch for about the given number of rows
-// at a time; batches may be of any size.
+// Assigner returns an assigner with scratch memory for about the given number of rows; batches may
+// have any size.
 func (m *Model) Assigner(be device.Backend, f Features, rows int) *Assigner {
 	rows = max(min(rows, maxRows, max(partBytes/(4*f.Dim()), minRows)), 1)
 	a := &assigner{be: be, f: f, clip: m.ClipNorm, groups: m.Groups,
@@ -124,6 +126,8 @@ func (Assigner) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted)
 func (Assigner) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
+//
+// Errors: none.
 func (Assigner) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 const redacted = "[private]"
@@ -156,7 +160,7 @@ func (m *Model) centers64() [][]float64 {
 	return c
 }
 
-// Validate checks the shape of a model, for instance after loading it.
+// Validate checks the shape and the numbers of a model, for example after it was read.
 //
 // Errors: [ErrModel].
 func (m *Model) Validate() error {
@@ -169,12 +173,13 @@ func (m *Model) Validate() error {
 	}
 	for i, c := range m.Centers {
 		if len(c) == 0 || len(c) != len(m.Centers[0]) || !finite(c) {
-			return fmt.Errorf("%w: centre %d", ErrModel, i)
+			return fmt.Errorf("%w: centre %d: want %d finite coordinates, and at least one", ErrModel, i,
+				len(m.Centers[0]))
 		}
 	}
 	for i, n := range m.Counts {
 		if math.IsNaN(n) || math.IsInf(n, 0) {
-			return fmt.Errorf("%w: count %d", ErrModel, i)
+			return fmt.Errorf("%w: count %d: want a finite number", ErrModel, i)
 		}
 	}
 	return nil
@@ -194,6 +199,8 @@ func (m *Model) grouped() bool {
 }
 
 // UnmarshalJSON reads and validates a model.
+//
+// Errors: [ErrModel].
 func (m *Model) UnmarshalJSON(data []byte) error {
 	type plain Model
 	var p plain

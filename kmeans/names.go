@@ -2,7 +2,7 @@ package kmeans
 
 import "github.com/seed7ba64551/privgen/internal/enum"
 
-// Choices are written as words, for human readers.
+// The names of constants in text and JSON.
 var (
 	methodNames = enum.Names[Method]{Type: "kmeans.Method", List: []string{
 		"mean-first", "ball", "packing", "domain", "public", "given",
@@ -17,6 +17,8 @@ var (
 func (m Method) String() string { return methodNames.String(m) }
 
 // MarshalText writes the name.
+//
+// Errors: *[param.Error] for a value that is not one of the constants.
 func (m Method) MarshalText() ([]byte, error) { return methodNames.Marshal(m) }
 
 // UnmarshalText reads a name that MarshalText wrote.
@@ -28,6 +30,8 @@ func (m *Method) UnmarshalText(text []byte) error { return methodNames.Unmarshal
 func (s Small) String() string { return smallNames.String(s) }
 
 // MarshalText writes the name.
+//
+// Errors: *[param.Error] for a value that is not one of the constants.
 func (s Small) MarshalText() ([]byte, error) { return smallNames.Marshal(s) }
 
 // UnmarshalText reads a name that MarshalText wrote.
@@ -39,6 +43,8 @@ func (s *Small) UnmarshalText(text []byte) error { return smallNames.Unmarshal(t
 func (s Shrink) String() string { return shrinkNames.String(s) }
 
 // MarshalText writes the name.
+//
+// Errors: *[param.Error] for a value that is not one of the constants.
 func (s Shrink) MarshalText() ([]byte, error) { return shrinkNames.Marshal(s) }
 
 // UnmarshalText reads a name that MarshalText wrote.

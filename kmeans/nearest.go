@@ -10,7 +10,7 @@ type nearest struct {
 	centers device.Matrix // K × d
 	bias    device.Matrix // 1 × K: −‖c‖²/2
 	scores  device.Matrix // rows × K
-	host    []float32     // scores on the host, where the device has memory of its own
+	host    []float32     // scores on the host, if the backend has separate memory
 }
 
 func newNearest(be device.Backend, k, dim, rows int) *nearest {
@@ -21,8 +21,8 @@ func newNearest(be device.Backend, k, dim, rows int) *nearest {
 	return n
 }
 
-// set moves the centres. The nearest centre of x is the one with the largest
-// ⟨x,c⟩ − ‖c‖²/2, since ‖x‖² is the same for all.
+// set sets the centres. The nearest centre of x is the one with the largest ⟨x,c⟩ − ‖c‖²/2, since
+// ‖x‖² is the same for all centres.
 func (n *nearest) set(centers [][]float64) {
 	k, d := n.centers.Rows, n.centers.Cols
 	flat, bias := make([]float32, 0, k*d), make([]float32, k)
@@ -39,7 +39,8 @@ func (n *nearest) set(centers [][]float64) {
 	n.be.Upload(n.bias, bias)
 }
 
-// assign writes each row's nearest centre to dst; ties go to the lower number.
+// assign sets dst to the nearest centre of each row, the one with the lowest number if several are
+// equally near.
 func (n *nearest) assign(features device.Matrix, dst []int32) {
 	scores := n.scores.RowRange(0, features.Rows)
 	n.be.Gemm(false, true, 1, features, n.centers, 0, scores)

@@ -6,23 +6,23 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// noise is how one iteration's release is spread over sums and counts.
+// noise holds the noise of one iteration's release of sums and counts.
 type noise struct {
 	clip   float64
 	sum    float64 // standard deviation on each coordinate of each sum
 	count  float64 // standard deviation on each count
-	effect float64 // worst-case norm of neighbours' difference ÷ standard deviation
+	effect float64 // largest norm of (difference between neighbours ÷ standard deviation)
 }
 
-// spread gives counts the part share of the squared effect 1/z².
+// spread returns the noise for which counts have the fraction share of the squared effect 1/z².
 //
-// Add or remove: one record moves one count by 1 and one sum by at most C, so
-// μ² = C²/s² + 1/s_c².
+// Add or remove: one record changes one count by 1 and one sum by at most C, so μ² = C²/s² +
+// 1/s_c².
 //
-// Replace one: a record that stays in its cluster moves one sum by at most 2C
-// (features are signed) and no count; one that changes its cluster moves two
-// sums by at most C each and two counts by 1. So μ² = max(4C²/s², 2C²/s² +
-// 2/s_c²), and counts cost nothing as long as they take no more than half.
+// Replace one: a record that stays in its cluster changes one sum by at most 2C (features are
+// signed) and no count. A record that changes its cluster changes two sums by at most C each and
+// two counts by 1. So μ² = max(4C²/s², 2C²/s² + 2/s_c²), and counts cost nothing as long as their
+// fraction is at most one half.
 func spread(r accountant.Relation, clip, z, share float64) noise {
 	n := noise{clip: clip}
 	if r == accountant.ReplaceOne {

@@ -18,7 +18,7 @@ type options struct {
 	history          *History             // nil if nothing is kept
 }
 
-// defaultCache keeps 60,000 records of 784 float32 features in memory twice over.
+// defaultCache is enough for 120,000 records of 784 float32 features.
 const defaultCache = 512 << 20
 
 func newOptions(opts []Option) options {
@@ -34,32 +34,31 @@ func newOptions(opts []Option) options {
 	return o
 }
 
-// WithBackend computes on the given backend.
+// WithBackend sets the backend; the default is the CPU.
 func WithBackend(be device.Backend) Option { return func(o *options) { o.be = be } }
 
-// WithProgress reports each iteration, and a private clip norm as iteration 0; its arguments are
-// public.
+// WithProgress calls report after each iteration, and after an estimated clip norm with iteration
+// 0. The arguments are public.
 func WithProgress(report func(iteration, of int, epsilonSoFar float64)) Option {
 	return func(o *options) { o.progress = report }
 }
 
-// WithSeed seeds public randomness: initial centres and splits. Noise cannot be
-// seeded.
+// WithSeed sets the seed of public randomness: initial centres and splits. Noise has no seed.
 func WithSeed(seed uint64) Option { return func(o *options) { o.seed = seed } }
 
 // WithCache bounds the memory for features, in bytes. Features that do not fit are
 // recomputed in every iteration.
 func WithCache(bytes int64) Option { return func(o *options) { o.cache = bytes } }
 
-// WithAllowances makes the fit draw from existing allowances of [Config.Lines] on the fit's
-// ledger, instead of making a reservation; norm is nil without a [DPNorm]. Allowances with fewer
-// uses belong to an interrupted fit: its lost draws are left out. A clip norm that was lost is
-// replaced by DPNorm.Max.
+// WithAllowances makes the fit draw from existing allowances of [Config.Lines] on the fit's ledger,
+// instead of making a reservation. norm is nil without a [DPNorm]. Allowances with fewer uses left
+// belong to an interrupted fit, whose lost draws are left out. A lost clip norm is replaced by
+// DPNorm.Max.
 func WithAllowances(norm, iterations *mechanism.Allowance) Option {
 	return func(o *options) { o.norm, o.iterations = norm, iterations }
 }
 
-// WithHistory stores every release in h before it is reported, for example to save it, and
-// starts by replaying those that h holds: with the same configuration, features and seed the fit
-// continues as if it had not been interrupted.
+// WithHistory stores every release in h before it is reported, for example so that it can be saved.
+// The fit starts by replaying the releases already in h: with the same configuration, features and
+// seed it continues as if it had not been interrupted.
 func WithHistory(h *History) Option { return func(o *options) { o.history = h } }

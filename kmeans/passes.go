@@ -2,6 +2,7 @@ package kmeans
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -12,26 +13,27 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Pass is one reading of all records, for an iteration or for the norms: everything that its sums
-// depend on in addition to the records. All of it is public.
+// A Pass describes one pass over all records, for an iteration or for the clip norm: everything
+// that its sums depend on except the records. All of it is public.
 type Pass struct {
 	Config   Config              `json:"config"`
 	Relation accountant.Relation `json:"relation"`
 	Schema   records.Schema      `json:"schema"`
-	// Features names the features, which every process makes by itself and alike.
+	// Features is the name of the features, which every process must compute in the same way.
 	Features string      `json:"features"`
 	Centers  [][]float64 `json:"centers"` // K × features
-	// Units: norm of features, to which they are clipped.
+	// ClipNorm is the norm to which features are clipped.
 	ClipNorm float64 `json:"clip_norm"`
-	// Norms makes it the pass before the iterations of a Config with Norm, which counts norms of
-	// features in the bins of its histogram. It has no centres and no clip norm.
+	// Norms says that this is the pass before the iterations of a Config with Norm, which counts the
+	// norms of features in the bins of a histogram. Such a pass has no centres and no clip norm.
 	Norms bool `json:"norms,omitempty"`
 }
 
-// NewPartial returns the sums of a pass over no records, for shards that other processes sum up:
-// see package partial. The features must be those that the pass names.
+// NewPartial returns the sums of a pass over no records, to which processes add the records of
+// shards: see package partial. f must be the features that the pass names.
 //
-// Errors: *param.Error for a configuration, features or centres that do not fit each other.
+// Errors: *param.Error for a mistake in the configuration, and for features or centres that do not
+// fit it.
 func (p Pass) NewPartial(be device.Backend, f Features) (*partial.Partial, error) {
 	if err := p.check(f); err != nil {
 		return nil, err
@@ -54,7 +56,7 @@ func (p Pass) NewPartial(be device.Backend, f Features) (*partial.Partial, error
 	return partial.New(id, p.Schema, c, isReal(be)), nil
 }
 
-// noRecords holds no records, for a schema of rows or of persons.
+// noRecords returns an empty data set for a schema of rows or of persons.
 func noRecords(s records.Schema) (records.Data, error) { return records.Concat(s.ByPerson(0)) }
 
 func (p Pass) check(f Features) error {
@@ -62,17 +64,17 @@ func (p Pass) check(f Features) error {
 	if err != nil {
 		return err
 	}
-	p.Config.Init = Init{} // which the sums do not depend on
+	p.Config.Init = Init{} // the sums do not depend on it
 	if err := p.Config.Check(f, none); err != nil {
 		return err
 	}
 	var k param.Checker
 	k.OK(p.Relation == accountant.AddOrRemoveOne || p.Relation == accountant.ReplaceOne,
-		"kmeans.Pass.Relation", int(p.Relation), "a relation")
+		"kmeans.Pass.Relation", int(p.Relation), "AddOrRemoveOne or ReplaceOne")
 	if p.Norms {
-		k.OK(p.Config.Norm != nil, "kmeans.Pass.Norms", true, "a configuration with Norm")
+		k.OK(p.Config.Norm != nil, "kmeans.Pass.Norms", true, "false without Config.Norm")
 		k.OK(len(p.Centers) == 0 && p.ClipNorm == 0, "kmeans.Pass.Centers", len(p.Centers),
-			"no centres and no clip norm where norms are counted")
+			"no centres and no clip norm in a pass with Norms")
 		return k.Err()
 	}
 	k.OK(isClipNorm(p.ClipNorm), "kmeans.Pass.ClipNorm", p.ClipNorm, "a norm of 2^-60 or more")
@@ -80,11 +82,12 @@ func (p Pass) check(f Features) error {
 	for _, c := range p.Centers {
 		fits = fits && len(c) == f.Dim() && allFinite(c)
 	}
-	k.OK(fits, "kmeans.Pass.Centers", len(p.Centers), "finite centres, as many as Config moves")
+	k.OK(fits, "kmeans.Pass.Centers", len(p.Centers), fmt.Sprintf("%d centres of %d finite coordinates",
+		p.Config.centers(), f.Dim()))
 	return k.Err()
 }
 
-// counter counts records in clusters, pass by pass.
+// counter sums the features of records and counts records, by cluster.
 type counter struct {
 	pass   Pass
 	be     device.Backend
@@ -104,13 +107,13 @@ func (c *counter) Add(ctx context.Context, data records.Data) error {
 	return a.add(ctx, s)
 }
 
-// Sums are the features' and the counts.
+// Sums returns the sums of features and the counts.
 func (c *counter) Sums() []*mechanism.FixedSum {
 	t := c.totals.total()
 	return []*mechanism.FixedSum{t.features, t.counts}
 }
 
-// normCounter counts norms.
+// normCounter counts norms of features.
 type normCounter struct {
 	be   device.Backend
 	f    Features
@@ -131,17 +134,18 @@ func (c *normCounter) Add(ctx context.Context, data records.Data) error {
 	return nil
 }
 
-// Sums are the counts.
+// Sums returns the counts.
 func (c *normCounter) Sums() []*mechanism.FixedSum {
 	return []*mechanism.FixedSum{c.sum}
 }
 
-// FitPasses is Fit where the records are elsewhere: in each iteration, and once before for a clip
-// norm that is estimated, read returns the sums of all records, merged from shards as package
-// partial describes. The name of the features goes into
-// every pass. Given the same noise, what is released is the same bits as by Fit.
+// FitPasses is like Fit, but other processes read the records. In each iteration, and once before
+// if the clip norm is estimated, read returns the sums over all records, merged from shards as
+// package partial describes. name is the name of the features in every pass. With the same noise,
+// the released bits are those of Fit.
 //
-// Guarantee: that of Fit for the records of all shards, each of which must be in one shard.
+// Guarantee: that of Fit for the records of all shards; each record must be in one shard.
+//
 // Errors: those of Fit and of read; *param.Error for sums of another pass.
 func FitPasses(ctx context.Context, cfg Config, f Features, name string, schema records.Schema,
 	ledger *accountant.Ledger, read func(context.Context, Pass) (*partial.Partial, error),
@@ -170,10 +174,10 @@ func checkPasses(cfg Config, f Features, schema records.Schema, ledger *accounta
 	reads bool) error {
 	var k param.Checker
 	k.OK(ledger != nil, "kmeans.FitPasses.ledger", nil, "a ledger")
-	k.OK(reads, "kmeans.FitPasses.read", nil, "a function that sums records up")
+	k.OK(reads, "kmeans.FitPasses.read", nil, "a function that returns the sums of a pass")
 	if ledger != nil && ledger.Unit() == records.UnitRecord {
 		k.OK(schema.RowsPerPerson() == 0, "kmeans.FitPasses.ledger", "one record",
-			"a ledger made with accountant.WithUnit(records.UnitUser), since the schema is of persons")
+			"a ledger with the option accountant.WithUnit(records.UnitUser), since the schema is of persons")
 	}
 	none, err := noRecords(schema)
 	if err != nil {
@@ -184,7 +188,7 @@ func checkPasses(cfg Config, f Features, schema records.Schema, ledger *accounta
 	return k.Err()
 }
 
-// elsewhere asks for the sums of each pass and compares them with empty ones.
+// elsewhere calls read for the sums of each pass and checks that they are sums of that pass.
 type elsewhere struct {
 	l      *lloyd
 	name   string
@@ -192,14 +196,14 @@ type elsewhere struct {
 	read   func(context.Context, Pass) (*partial.Partial, error)
 }
 
-// pass is one with what all have in common.
+// pass returns a Pass with the fields that all passes have in common.
 func (e elsewhere) pass() Pass {
 	cfg := e.l.cfg
 	cfg.Init = Init{}
 	return Pass{Config: cfg, Relation: e.l.relation, Schema: e.schema, Features: e.name}
 }
 
-// iteration is passing.
+// iteration implements passing.
 func (e elsewhere) iteration(ctx context.Context, centers [][]float64, clip float64) (workerSums,
 	bool, error) {
 	p := e.pass()
@@ -214,7 +218,7 @@ func (e elsewhere) iteration(ctx context.Context, centers [][]float64, clip floa
 	return workerSums{list[0], list[1]}, real, nil
 }
 
-// norms is counting.
+// norms implements counting.
 func (e elsewhere) norms(ctx context.Context, bins *mechanism.NormHistogram) (bool, error) {
 	p := e.pass()
 	p.Norms = true
@@ -225,7 +229,7 @@ func (e elsewhere) norms(ctx context.Context, bins *mechanism.NormHistogram) (bo
 	return real, bins.AddCounts(list[0])
 }
 
-// sums are those of a pass.
+// sums returns the sums of a pass, and whether they were computed on a backend without promises.
 func (e elsewhere) sums(ctx context.Context, p Pass) (list []*mechanism.FixedSum, real bool,
 	err error) {
 	empty, err := p.NewPartial(e.l.opts.be, e.l.f)
@@ -238,7 +242,7 @@ func (e elsewhere) sums(ctx context.Context, p Pass) (list []*mechanism.FixedSum
 	}
 	if !sums.Like(empty) {
 		return nil, false, param.New("kmeans.FitPasses.read", "sums of another pass",
-			"sums of the pass asked for")
+			"sums of the pass that read was called with")
 	}
 	if unit := sums.Unit(); unit != "" {
 		if err := records.CheckUnit("kmeans.FitPasses.read", unit, e.l.ledger.Unit()); err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestPassesOverShards: sums that were made elsewhere, shard by shard and some of them twice, lead
-// to the same centres and the same ledger as the records themselves.
+// TestPassesOverShards: FitPasses on sums of shards, some of them sent twice, gives the same model
+// and the same ledger as Fit on all records.
 func TestPassesOverShards(t *testing.T) {
 	const rows = 2000
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), rows/4, 0.7, corners...))
@@ -34,11 +34,11 @@ func TestPassesOverShards(t *testing.T) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			cfg := kmeans.Config{K: 4, Iterations: 5, NoiseMultiplier: 2, ClipNorm: 3,
 				Small: kmeans.SplitLargest}
-			if name == "raw" { // centres that are merged in the end
+			if name == "raw" { // more centres than clusters
 				cfg.Centers = 9
 			}
 			wanted := cfg.Iterations
-			if name == "norm" { // which takes a pass of its own
+			if name == "norm" { // the estimated norm takes one more pass
 				cfg.ClipNorm = 0
 				cfg.Norm = &kmeans.DPNorm{Max: 40, Bins: 30, NoiseMultiplier: 5}
 				wanted++
@@ -61,7 +61,7 @@ func TestPassesOverShards(t *testing.T) {
 						}
 					}
 					name := partial.Shard{Name: fmt.Sprint(lo)}
-					if _, err := shard.Seal(key, name); err != nil { // which must leave the sums as they are
+					if _, err := shard.Seal(key, name); err != nil { // Seal must not change the sums
 						return nil, err
 					}
 					b, err := shard.Seal(key, name)
@@ -98,8 +98,8 @@ func TestPassesOverShards(t *testing.T) {
 	}
 }
 
-// TestPassesOfOthersAreRefused: sums for other centres, at another norm, of another unit than the
-// ledger promises, and fits that cannot be made of passes.
+// TestPassesOfOthersAreRefused: refused are sums for other centres, with another norm, or of
+// another unit than the ledger's, and invalid arguments and passes.
 func TestPassesOfOthersAreRefused(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 10, 0.7, corners...))
 	f := kmeans.Raw(square)
@@ -185,7 +185,8 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// TestNormPassReplays: given what was released, an estimated norm in passes shows nothing else.
+// TestNormPassReplays: apart from its releases, a fit in passes with an estimated norm shows
+// nothing of the records.
 func TestNormPassReplays(t *testing.T) {
 	f := kmeans.Raw(square)
 	cfg := kmeans.Config{K: 3, Iterations: 2, NoiseMultiplier: 20,

@@ -10,21 +10,21 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// DPNorm chooses the clip norm from the records, for features without a norm bound:
-// a histogram of their norms gets Gaussian noise, and the upper edge of its
-// fullest bin is the clip norm.
+// DPNorm estimates the clip norm from the records, for features without a norm bound: a histogram
+// of their norms gets Gaussian noise, and the clip norm is the upper edge of the bin with the
+// largest noisy count.
 //
-// Norms above Max count in the top bin, so a small Max is not fatal, and norms that are not
-// finite in the first: see [mechanism.NormHistogram]. With Min the bins are geometric: the
-// first is (0, Min], the others grow by a constant factor up to Max, which covers several
-// orders of magnitude.
+// Norms above Max count in the last bin, so that the estimate also works if Max is too small, and
+// norms that are not finite count in the first: see [mechanism.NormHistogram]. With Min the bins
+// are geometric, to cover several orders of magnitude: the first is (0, Min], and the edges of the
+// others grow by a constant factor up to Max.
 //
-// Source: algorithm 3 of Acs et al. 2019, whose top bin loses larger norms.
+// Source: algorithm 3 of Acs et al. 2019, which does not count norms above the last bin.
 type DPNorm struct {
 	Max  float64 `json:"max"`
 	Min  float64 `json:"min,omitempty"` // 0 for bins of equal width
 	Bins int     `json:"bins"`
-	// NoiseMultiplier of the histogram, which is a separate event.
+	// NoiseMultiplier is the noise multiplier of the histogram, which is a separate event.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
@@ -46,7 +46,7 @@ func (d *DPNorm) validate() error {
 	case d.Bins < 2 || d.Bins > maxBins:
 		bad("Bins", d.Bins, fmt.Sprintf("an integer in [2, %d]", maxBins))
 	case positive(d.Max) && d.Min == 0 && !isClipNorm(d.Max/float64(d.Bins)):
-		bad("Bins", d.Bins, "bins of width 2^-60 or more")
+		bad("Bins", d.Bins, fmt.Sprintf("fewer bins, of width 2^-60 or more; this width is %v", d.Max/float64(d.Bins)))
 	}
 	if !positive(d.NoiseMultiplier) {
 		bad("NoiseMultiplier", d.NoiseMultiplier, "a positive finite number")
@@ -60,7 +60,7 @@ func (d *DPNorm) event() accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: d.NoiseMultiplier}
 }
 
-// histogram is the norm's, without counts.
+// histogram returns the empty histogram.
 func (d *DPNorm) histogram(inShares bool) (*mechanism.NormHistogram, error) {
 	bins, err := mechanism.NewNormHistogram(d.Min, d.Max, d.Bins)
 	if err == nil && inShares {
@@ -79,8 +79,7 @@ func countNorms(ctx context.Context, bins *mechanism.NormHistogram, s *store) er
 	})
 }
 
-// estimate releases the clip norm. One use of the allowance pays for one histogram, which count
-// fills; it reports whether a record's norm may depend on others.
+// estimate releases the clip norm, with one use of the allowance. count fills the histogram.
 func (d *DPNorm) estimate(ctx context.Context, a *mechanism.Allowance, inShares bool,
 	count counting) (float64, error) {
 	bins, err := d.histogram(inShares)
@@ -101,6 +100,6 @@ func (d *DPNorm) estimate(ctx context.Context, a *mechanism.Allowance, inShares 
 	return bins.Release(g, d.NoiseMultiplier)
 }
 
-// counting counts the norms of all records, and reports whether they rest on arithmetic that makes
-// no promises of one record apart from the others.
+// counting counts the norms of all records. It returns true if they were computed on a backend
+// without the promises that isReal checks, so that a norm may depend on other records.
 type counting func(context.Context, *mechanism.NormHistogram) (real bool, err error)

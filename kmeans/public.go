@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// public clusters the given public records: k-means++ and ordinary Lloyd
-// iterations, without noise, since they are public.
+// public clusters the given public records by k-means++ and ordinary Lloyd iterations, without
+// noise.
 //
 // Source: Arthur and Vassilvitskii 2007.
 func (i Init) public(ctx context.Context, s start) ([][]float64, error) {
@@ -57,8 +57,8 @@ func plusPlus(rows [][]float64, s start) [][]float64 {
 	return centers
 }
 
-// weighted draws an index with probability proportional to its weight, any
-// index if all weights are zero.
+// weighted draws an index with probability proportional to its weight, or uniformly if all weights
+// are zero.
 func (s start) weighted(w []float64) int {
 	total := 0.0
 	for _, v := range w {
@@ -77,7 +77,7 @@ func (s start) weighted(w []float64) int {
 	return len(w) - 1
 }
 
-// means are the centres of assigned public rows; an empty cluster keeps its own.
+// means returns the centres of assigned public rows; an empty cluster keeps its previous centre.
 func means(rows [][]float64, assigned []int32, previous [][]float64) [][]float64 {
 	next, counts := zeros(len(previous), len(previous[0])), make([]float64, len(previous))
 	for i, r := range rows {

@@ -12,9 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// recorder is a tap that keeps every release's private inputs and, given an
-// earlier run's outputs, replays those: two runs that replay the same outputs
-// make the same choices, so their inputs may be compared one by one.
+// recorder is a tap that records the private inputs of every release and, given an earlier run's
+// outputs, replays those. Two runs that replay the same outputs make the same choices, so their
+// inputs can be compared one by one.
 type recorder struct {
 	seed     uint64
 	releases []entropy.Release
@@ -66,7 +66,7 @@ func ledger(r accountant.Relation) *accountant.Ledger {
 	return accountant.NewLedger(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r})
 }
 
-// tapped runs a fit under a seeded source.
+// tapped runs a fit with a seeded source.
 func tapped(t testing.TB, rec *recorder, cfg kmeans.Config, f kmeans.Features, data records.Data,
 	r accountant.Relation, opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
@@ -105,7 +105,7 @@ func blobs(rng *rand.Rand, n int, spread float64, centers ...[]float64) [][]floa
 	return rows
 }
 
-// stubborn wraps features and spoils some rows: what a fit must survive.
+// stubborn wraps features, with another norm bound and with some rows changed by spoil.
 type stubborn struct {
 	kmeans.Features
 	bound float64

@@ -21,8 +21,8 @@ func cfgFor(k, iterations int) kmeans.Config {
 		Init:       kmeans.StartAt([][]float32{{1, 0}, {-1, 0}, {0, 1}}[:k])}
 }
 
-// pulled is the norm of (difference of inputs ÷ standard deviation), one entry
-// a release: what the declared effect has to bound.
+// pulled returns, for each release, the norm of (difference of inputs ÷ standard deviation), which
+// the declared effect must bound.
 func pulled(t *testing.T, a, b *recorder) []float64 {
 	t.Helper()
 	if len(a.releases) != len(b.releases) {
@@ -42,8 +42,8 @@ func pulled(t *testing.T, a, b *recorder) []float64 {
 	return out
 }
 
-// neighbours lists data sets next to rows: each record removed, a new one
-// added, and each replaced by records chosen to move sums and counts the most.
+// neighbours returns the neighbours of rows: with each record removed, with a new one added, or
+// with each replaced by records chosen for the largest change of sums and counts.
 func neighbours(r accountant.Relation, rows [][]float32) [][][]float32 {
 	extremes := [][]float32{{10, 0}, {-10, 0}, {0, 10}, {0, -10}, {3, 0}, {-3, 0}, {0, 0}, {2.1, -2.1}}
 	var out [][][]float32
@@ -97,7 +97,7 @@ func TestSensitivityByBruteForce(t *testing.T) {
 						}
 					}
 				}
-				// The bound is attained: noise is not wasted either.
+				// The bound is attained, so no more noise is added than necessary.
 				if worst*cfg.NoiseMultiplier < 0.99 {
 					t.Errorf("worst neighbour moves a release by %.3f of what is paid for",
 						worst*cfg.NoiseMultiplier)
@@ -107,8 +107,7 @@ func TestSensitivityByBruteForce(t *testing.T) {
 	}
 }
 
-// TestSensitivityOfPrivateNorm does the same for a histogram of norms followed
-// by iterations.
+// TestSensitivityOfPrivateNorm does the same for an estimated clip norm followed by iterations.
 func TestSensitivityOfPrivateNorm(t *testing.T) {
 	rows := [][]float32{{1, 0}, {2, 0}, {0, 2.5}, {-7, 0}, {9, 9}, {0, 0}}
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -191,8 +190,8 @@ func TestClippedRowsHoldInFloat(t *testing.T) {
 	}
 }
 
-// TestEventIsWhatIsSpent compares the configuration's event with what reached
-// the ledger, for any records at all.
+// TestEventIsWhatIsSpent compares the configuration's event with the lines on the ledger, for any
+// records.
 func TestEventIsWhatIsSpent(t *testing.T) {
 	data := map[string]*records.Table{
 		"empty": table(t, square, nil),
@@ -229,7 +228,8 @@ func TestEventIsWhatIsSpent(t *testing.T) {
 	}
 }
 
-// TestPairedFeaturesAreNeverClipped: the map's own promise suffices.
+// TestPairedFeaturesAreNeverClipped: without a clip norm, the features' norm bound of 1 is used,
+// and their norm is 1.
 func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	s := records.Binary(30)
 	m, err := rff.RBF{Dim: 16, Bandwidth: 3}.New(30, 1)
@@ -250,11 +250,10 @@ func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	}
 }
 
-// undeclared is a backend that makes no promises of rows: which cluster a record counts in may
-// depend on other records.
+// undeclared is a backend without promises: the cluster of a record may depend on other records.
 type undeclared struct{ device.Backend }
 
-// Such a backend costs the guarantee its noise class.
+// With such a backend the guarantee names the real noise class too.
 func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 	for be, want := range map[device.Backend]int{device.CPU(): 1, (undeclared{device.CPU()}): 2} {
 		s := records.Interval(2, -1, 1)

@@ -9,13 +9,12 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sums are one iteration's private numbers: exact fixed-point sums of features
-// and counts for every cluster, one copy per worker. They are released through
-// [mechanism.Grant.Release] only.
+// sums holds one iteration's private numbers: exact fixed-point sums of features and counts for
+// every cluster, one copy per worker. They are released only by [mechanism.Grant.Release].
 type sums struct {
 	k, dim  int
 	workers []workerSums
-	host    []float32 // features on the host, where the device has memory of its own
+	host    []float32 // features on the host, if the backend has separate memory
 }
 
 type workerSums struct {
@@ -24,7 +23,6 @@ type workerSums struct {
 }
 
 func newSums(k, dim, workers int, n noise, shared bool) *sums {
-
 	s := &sums{k: k, dim: dim, workers: make([]workerSums, max(workers, 1))}
 	for i := range s.workers {
 		s.workers[i] = workerSums{
@@ -42,9 +40,9 @@ func (s *sums) reset() {
 	}
 }
 
-// add counts every row once, or for its share of a person, in the cluster it is assigned to. What a
-// person adds is a mean of what records may add: see [records.RowsOf]. Integer sums
-// make the result independent of how rows are divided among workers.
+// add adds every row to the cluster it is assigned to, with weight 1 or the weight of a person's
+// row. What a person adds is a weighted mean of what records may add: see [records.RowsOf]. Since
+// sums are integers, the result does not depend on how rows are divided among workers.
 func (s *sums) add(be device.Backend, features device.Matrix, assigned []int32,
 	shares records.Shares) {
 	features = s.onHost(be, features)
@@ -94,7 +92,7 @@ func (s *sums) total() workerSums {
 	return t
 }
 
-// released is one iteration's noisy numbers: public.
+// released holds one iteration's noisy numbers, which are public.
 type released struct {
 	sums   []float64 // k·dim
 	counts []float64 // k
@@ -106,7 +104,7 @@ func (t workerSums) release(g *mechanism.Grant, n noise, out released) error {
 		mechanism.Part{Sum: t.counts, Std: n.count, Out: out.counts})
 }
 
-// assigning counts records in the clusters whose centres are nearest.
+// assigning adds records to the clusters of their nearest centres.
 type assigning struct {
 	be       device.Backend
 	near     *nearest
@@ -118,7 +116,7 @@ func newAssigning(be device.Backend, k, dim, rows int, totals *sums) *assigning 
 	return &assigning{be, newNearest(be, k, dim, rows), make([]int32, rows), totals}
 }
 
-// add counts every record of a store once.
+// add adds every record of a store once.
 func (a *assigning) add(ctx context.Context, s *store) error {
 	return s.visit(ctx, func(p part) error {
 		a.near.assign(p.features, a.assigned)
@@ -127,7 +125,8 @@ func (a *assigning) add(ctx context.Context, s *store) error {
 	})
 }
 
-// isReal reports whether a backend makes no promises of one record apart from the others.
+// isReal reports whether a backend does not promise that the result for one row is independent of
+// other rows and always has the same bits. Noise is then of the real class.
 func isReal(be device.Backend) bool {
 	return device.PromisesOf(be) != device.Promises{RowsAlone: true, SameBits: true}
 }

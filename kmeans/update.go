@@ -9,25 +9,23 @@ import (
 type Shrink int
 
 const (
-	// ShrinkToMean moves each centre towards the mean of all records, by the fraction of
-	// its distance that its noise explains: the positive-part rule of James and Stein
-	// (1961). Otherwise centres of few records would have the largest norms and lose their
-	// records.
+	// ShrinkToMean moves each centre towards the mean of all records, by the fraction of its squared
+	// distance that noise explains: the positive-part rule of James and Stein (1961). Without it,
+	// centres of clusters with few records have the largest norms and lose their records.
 	ShrinkToMean Shrink = iota
 	// NoShrink only divides sums by counts, as the papers do.
 	NoShrink
 )
 
-// updater turns released numbers into centres. It sees nothing private.
+// updater computes centres from released numbers. It uses nothing private.
 type updater struct {
 	cfg   Config
 	noise noise
 	dim   int
 	rng   *rand.Rand // public
 
-	// Discounted totals of what was released so far (of the last release alone
-	// without Config.Memory), how many releases each holds, and the variance
-	// of its noise, both in units of one release.
+	// Discounted totals of the releases so far, or the last release without Config.Memory; the number
+	// of releases in each total; and the variance of its noise. Both are in units of one release.
 	total    released
 	weight   []float64
 	variance []float64
@@ -42,8 +40,8 @@ func newUpdater(cfg Config, n noise, dim int, rng *rand.Rand) *updater {
 	}
 }
 
-// remember adds a release to the discounted totals of earlier ones. Clusters converge,
-// so old sums hold nearly the same records as new ones, with independent noise.
+// remember adds a release to the discounted totals of earlier ones. Clusters converge, so old sums
+// are over nearly the same records as new ones, with independent noise.
 func (u *updater) remember(r released) {
 	m := u.cfg.Memory
 	for i, v := range r.sums {
@@ -56,17 +54,17 @@ func (u *updater) remember(r released) {
 	}
 }
 
-// forget drops a cluster's past, which a split makes invalid.
+// forget clears the totals of a cluster, which a split makes invalid.
 func (u *updater) forget(k int) {
 	clear(u.sum(k))
 	u.total.counts[k], u.weight[k], u.variance[k] = 0, 0, 0
 }
 
-// sum is the total of cluster k's features.
+// sum returns the total of cluster k's features.
 func (u *updater) sum(k int) []float64 { return u.total.sums[k*u.dim : (k+1)*u.dim] }
 
-// large reports whether cluster k's total count is at the floor or above. By
-// default that is three standard deviations of the noise on it, and one record.
+// large reports whether cluster k's total count is at least the floor. By default the floor is
+// three standard deviations of its noise, and at least one record.
 func (u *updater) large(k int) bool {
 	floor := u.cfg.Floor * u.weight[k]
 	if u.cfg.Floor == 0 {
@@ -98,9 +96,8 @@ func (u *updater) centers(previous [][]float64, r released) [][]float64 {
 	return next
 }
 
-// shrink applies [ShrinkToMean], around the mean of all clusters above the
-// floor. A centre's noise has expected squared norm d·s²/n²; that mean's own
-// noise is smaller and left out.
+// shrink applies [ShrinkToMean], around the mean of all clusters above the floor. A centre's noise
+// has expected squared norm d·s²/n²; the noise of the mean is smaller and ignored.
 func (u *updater) shrink(centers [][]float64) {
 	mean, records := make([]float64, u.dim), 0.0
 	for k := range centers {
@@ -125,11 +122,11 @@ func (u *updater) shrink(centers [][]float64) {
 	}
 }
 
-// minKeep is the least factor of shrinking, so that centres stay distinct.
+// minKeep is the smallest factor of shrinking; it keeps centres distinct.
 const minKeep = 0.05
 
-// split moves each small cluster next to the largest, whose records the two
-// then share; counts are halved so that the next one goes elsewhere.
+// split moves the centre of each small cluster next to that of the largest, so that the two divide
+// its records. The count is halved for each, so that the next small cluster may be moved elsewhere.
 func (u *updater) split(centers [][]float64, counts []float64) {
 	counts = clone(counts)
 	for _, k := range u.small() {
@@ -148,6 +145,7 @@ func (u *updater) split(centers [][]float64, counts []float64) {
 	}
 }
 
+// small returns the clusters below the floor.
 func (u *updater) small() (list []int) {
 	for k := range u.weight {
 		if !u.large(k) {
@@ -157,8 +155,8 @@ func (u *updater) small() (list []int) {
 	return list
 }
 
-// splitStep is the distance of the two halves from the centre they come from,
-// relative to its norm. Only the direction matters to the next assignment.
+// splitStep is the distance of the two new centres from the old one, relative to its norm. The next
+// assignment depends only on their direction.
 const splitStep = 0.05
 
 func argmax(v []float64) int {
@@ -171,14 +169,14 @@ func argmax(v []float64) int {
 	return at
 }
 
-// project brings c into the ball of the given radius.
+// project scales c, if necessary, so that its norm is at most radius.
 func project(c []float64, radius float64) {
 	if n := math.Sqrt(dot(c, c)); n > radius {
 		scale(c, radius/n)
 	}
 }
 
-// direction is uniform on the sphere of the given radius.
+// direction returns a random point, uniform on the sphere of the given radius.
 func direction(rng *rand.Rand, dim int, radius float64) []float64 {
 	for {
 		v := make([]float64, dim)

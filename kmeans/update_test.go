@@ -25,15 +25,15 @@ func TestSpreadMeetsItsMultiplier(t *testing.T) {
 						n.effect, z)
 				}
 				if share < 0.5 && math.Abs(n.sum-2*clip*z) > 1e-9*n.sum {
-					t.Errorf("replace one: counts up to half cost the sums something: %v", n.sum)
+					t.Errorf("replace one: counts with a share below one half increase the noise of sums: %v", n.sum)
 				}
 			}
 		}
 	}
 }
 
-// TestDefaultCountShareIsOptimal compares it with a search over the error of
-// one centre at half the clip norm.
+// TestDefaultCountShareIsOptimal compares the default with a search for the smallest error of a
+// centre at half the clip norm.
 func TestDefaultCountShareIsOptimal(t *testing.T) {
 	for _, d := range []int{2, 50, 200, 784} {
 		loss := func(share float64) float64 {
@@ -102,8 +102,8 @@ func TestSplitLargest(t *testing.T) {
 	}
 }
 
-// TestShrinkLowersTheError draws noisy centres many times: the rule's whole
-// point. The sign of the difference is far from chance (over 20 standard errors).
+// TestShrinkLowersTheError draws noisy centres many times and compares their errors. The difference
+// is more than 20 standard errors.
 func TestShrinkLowersTheError(t *testing.T) {
 	const k, dim, count, trials = 10, 50, 1000.0, 200
 	rng := rand.New(rand.NewPCG(1, 7))
@@ -139,9 +139,9 @@ func squaredError(a, b [][]float64) (s float64) {
 	return s
 }
 
-// TestMemoryAveragesNoise: at memory m a steady cluster's centre has
-// (1−m)/(1+m) of the noise variance. Chi-square with 2000 degrees: 12 % is four
-// standard deviations, and the seed is fixed.
+// TestMemoryAveragesNoise: with memory m the noise variance of a steady cluster's centre is
+// multiplied by (1−m)/(1+m). It has a chi-square distribution with 2000 degrees of freedom: 12 %
+// are almost four standard deviations, and the seed is fixed.
 func TestMemoryAveragesNoise(t *testing.T) {
 	const dim, n = 2000, 1000.0
 	rng := rand.New(rand.NewPCG(2, 3))
@@ -162,8 +162,8 @@ func TestMemoryAveragesNoise(t *testing.T) {
 	}
 }
 
-// TestFloorDoesNotDependOnMemory: a cluster of steady size is above a given
-// floor or below it whatever is remembered.
+// TestFloorDoesNotDependOnMemory: whether a cluster of steady size is above a given floor does not
+// depend on the memory.
 func TestFloorDoesNotDependOnMemory(t *testing.T) {
 	for _, m := range []float64{0, 0.5, 0.9} {
 		u := update(Config{Memory: m, Floor: 50}, noise{clip: 1, sum: 1, count: 1}, 2, 1)

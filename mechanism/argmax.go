@@ -22,7 +22,7 @@ func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 	}
 	grid := math.Min(math.Ldexp(powerBelow(std), -argmaxBits), 1)
 	if !(grid >= finestCount) {
-		return 0, g.a.refuse("noise of standard deviation %v on counts: want at least 2^-24", std)
+		return 0, g.a.refuse("noise of standard deviation %v on counts: must be at least 2^-24", std)
 	}
 	l, err := g.a.normal(std, grid)
 	if err != nil {
@@ -43,10 +43,10 @@ func (g *Grant) NoisyArgmax(counts []int64, std, effect float64) (int, error) {
 	return g.tellArgmax(counts, std, effect, best)
 }
 
-// argmaxBits is the grid's distance below the noise of a noisy maximum.
+// argmaxBits says how much finer than the noise the grid of a noisy maximum is: by 2^argmaxBits.
 const argmaxBits = 16
 
-// finestCount leaves counts up to 2^22 their place beside the fraction.
+// finestCount is the finest grid, on which counts up to 2^22 still fit into 64 bits.
 const finestCount = 0x1p-40
 
 // clampCount keeps count·unit within half the integers' range: clamping is

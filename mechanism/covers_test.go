@@ -26,8 +26,8 @@ func part(std float64) mechanism.Part {
 		Out: make([]float64, 1)}
 }
 
-// TestCompositesCoverTheirSum: a composite event pays for releases whose squared effects add up to
-// its own and for no more; one that holds samples pays for nothing without them.
+// TestCompositesCoverTheirSum: a composite event covers releases whose squared effects add up to
+// its own and no more. An event that contains samples covers nothing without them.
 func TestCompositesCoverTheirSum(t *testing.T) {
 	z := accountant.Gaussian{NoiseMultiplier: 1}
 	poisson := accountant.PoissonSampled{Probability: 0.5, Event: z}
@@ -61,7 +61,7 @@ func TestCompositesCoverTheirSum(t *testing.T) {
 	}
 }
 
-// TestGradientsAreChargedWhole: a gradient of less noise than the event's is refused.
+// TestGradientsAreChargedWhole: a gradient with less noise than the event's is refused.
 func TestGradientsAreChargedWhole(t *testing.T) {
 	for z, want := range map[float64]error{0.99: mechanism.ErrNotCovered, 0.7: mechanism.ErrNotCovered,
 		1: nil, 1.5: nil} {
@@ -74,8 +74,8 @@ func TestGradientsAreChargedWhole(t *testing.T) {
 	}
 }
 
-// TestSamplesAreThoseOfTheEvent: a mechanism on a sample waits for it, and another kind of sample
-// voids the grant.
+// TestSamplesAreThoseOfTheEvent: a mechanism on a sample is refused before the sample is drawn,
+// and drawing another kind of sample makes the grant refuse everything.
 func TestSamplesAreThoseOfTheEvent(t *testing.T) {
 	laplace := accountant.PoissonSampled{Probability: 0.5, Event: accountant.Laplace{Scale: 1}}
 	g := granted(t, laplace)
@@ -96,9 +96,10 @@ func TestSamplesAreThoseOfTheEvent(t *testing.T) {
 	}
 }
 
-// TestPartsHaveTheirOwnNoise: parts on one grid with different noise, and releases one after
-// another. Each comparison fails by chance with the probability of a normal number beyond 6.2,
-// which is 6e-10: an empirical standard deviation of n draws is off by 1/√(2n) of itself.
+// TestPartsHaveTheirOwnNoise: parts on the same grid have their own noise, and so have
+// consecutive releases. Each comparison fails by chance with the probability of a normal number
+// beyond 6.2, which is 6e-10: an empirical standard deviation of n draws is off by 1/√(2n) of
+// itself.
 func TestPartsHaveTheirOwnNoise(t *testing.T) {
 	const n = 20000
 	make1 := func(std float64) mechanism.Part {
@@ -128,10 +129,10 @@ func TestPartsHaveTheirOwnNoise(t *testing.T) {
 	check(again)
 }
 
-// TestArgmaxIsNoisy: of two counts that differ by a hundredth of the noise either wins about as
-// often. The rate of the larger is Φ(1/(√2·100)); the comparison fails by chance with the
-// probability of a normal number beyond 6.2, which is 6e-10, and noise of a twentieth would shift
-// it by 12 standard deviations.
+// TestArgmaxIsNoisy: of two counts that differ by a hundredth of the noise, each wins about half
+// of the time. The rate of the larger is Φ(1/(√2·100)); the comparison fails by chance with the
+// probability of a normal number beyond 6.2, which is 6e-10, and a twentieth of the noise would
+// shift it by 12 standard deviations.
 func TestArgmaxIsNoisy(t *testing.T) {
 	const n, std = 14000, 100
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
@@ -186,6 +187,6 @@ func TestClippedRowsHoldInFloat32(t *testing.T) {
 		longest = max(longest, math.Sqrt(sum)/clip)
 	}
 	if longest < 1-2e-6 {
-		t.Errorf("no row comes nearer the clip norm than %v of it", longest)
+		t.Errorf("no row has a norm above %v of the clip norm", longest)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// hardSums are coordinates at which rounding, limits and formats change.
+// hardSums returns coordinates at which rounding, limits and formats change.
 func hardSums(grid float64) []float32 {
 	hard := []float32{0, 1, math.MaxFloat32, math.SmallestNonzeroFloat32, 0x1p-126, 0x1p-127,
 		0x1.fffffep127,
@@ -33,7 +33,7 @@ func hardSums(grid float64) []float32 {
 	return hard
 }
 
-// gradientDigest is the SHA-256 of noisy sums from a fixed seed.
+// gradientDigest returns the SHA-256 of noisy sums from a fixed seed.
 func gradientDigest(t *testing.T, k *sampler.Kernels) string {
 	t.Helper()
 	digest := sha256.New()
@@ -62,9 +62,8 @@ func gradientDigest(t *testing.T, k *sampler.Kernels) string {
 	return hex.EncodeToString(digest.Sum(nil))
 }
 
-// TestSameNoiseEverywhere: one seed gives the same noise by every set of kernels,
-// with and without the build tag purego, and on every machine whose words begin
-// with their low byte.
+// TestSameNoiseEverywhere: a seed gives the same noise with every set of kernels, with and
+// without the build tag purego, and on every little-endian machine.
 func TestSameNoiseEverywhere(t *testing.T) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		t.Skip("words are read in the machine's byte order")

@@ -6,22 +6,21 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// DiscreteGaussian adds noise of mass proportional to exp(−x²/(2σ²)) on the
-// integers, σ being the event's, to every value. out may be values.
+// DiscreteGaussian adds noise of mass proportional to exp(−x²/(2σ²)) on the integers, where σ is
+// the event's, to every value. out may be the same slice as values.
 //
-// Guarantee: that of the grant's accountant.DiscreteGaussian, provided that
-// neighbours differ in one value at most, by no more than the event's
-// sensitivity. The noise is sampled exactly (noise class: exact).
-// Units: whole numbers; sums wrap around at 2^63.
-// Errors: [ErrNotCovered] under any other event or the second time.
-// Source: Canonne, Kamath and Steinke 2020, Algorithm 3.
+// Guarantee: that of the grant's accountant.DiscreteGaussian, provided that neighbours differ in
+// one value at most, by no more than the event's sensitivity. The noise is sampled exactly (noise
+// class: exact). Units: whole numbers; sums wrap around at 2^63.
+// Errors: [ErrNotCovered] under any other event or at a second call. Source: Canonne, Kamath and
+// Steinke 2020, Algorithm 3.
 func (g *Grant) DiscreteGaussian(values, out []int64) error {
 	e, ok := g.a.terms.other.(accountant.DiscreteGaussian)
 	if !ok {
 		return g.a.refuse("the event is not a discrete Gaussian")
 	}
 	if e.Sigma > maxDiscrete {
-		return g.a.refuse("a discrete Gaussian of σ above 2^40")
+		return g.a.refuse("a discrete Gaussian of σ = %v: must be at most 2^40", e.Sigma)
 	}
 	return g.discrete("discrete Gaussian", values, out, e.Sigma, float64(e.Sensitivity)/e.Sigma,
 		func(bits entropy.Bits) int64 {
@@ -29,21 +28,21 @@ func (g *Grant) DiscreteGaussian(values, out []int64) error {
 		})
 }
 
-// DiscreteLaplace adds noise of mass proportional to exp(−A·|x|) on the
-// integers, A being the event's, to every value. out may be values.
+// DiscreteLaplace adds noise of mass proportional to exp(−A·|x|) on the integers, where A is the
+// event's, to every value. out may be the same slice as values.
 //
 // Guarantee: that of the grant's accountant.DiscreteLaplace, provided that
 // neighbours differ in one value at most, by no more than the event's
 // sensitivity. The noise is sampled exactly (noise class: exact).
 // Units: whole numbers; sums wrap around at 2^63.
-// Errors: [ErrNotCovered] under any other event or the second time.
+// Errors: [ErrNotCovered] under any other event or at a second call.
 func (g *Grant) DiscreteLaplace(values, out []int64) error {
 	e, ok := g.a.terms.other.(accountant.DiscreteLaplace)
 	if !ok {
 		return g.a.refuse("the event is not a discrete Laplace")
 	}
 	if e.A < 1.0/maxDiscrete {
-		return g.a.refuse("a discrete Laplace of A below 2^-40")
+		return g.a.refuse("a discrete Laplace of A = %v: must be at least 2^-40", e.A)
 	}
 	return g.discrete("discrete Laplace", values, out, 1/e.A, e.A*float64(e.Sensitivity),
 		func(bits entropy.Bits) int64 {
@@ -53,13 +52,13 @@ func (g *Grant) DiscreteLaplace(values, out []int64) error {
 
 const maxDiscrete = 1 << 40
 
-// discrete adds draws to values. A tap sees the values as floats.
+// discrete adds draws to values. It passes the values to a tap as floats.
 func (g *Grant) discrete(name string, values, out []int64, scale, effect float64,
 	draw func(entropy.Bits) int64) error {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
 	if len(values) != len(out) {
-		return g.a.refuse("%d values and room for %d", len(values), len(out))
+		return g.a.refuse("out has %d elements for %d values: must have as many", len(out), len(values))
 	}
 	if err := g.chargeOnce(); err != nil {
 		return err
@@ -73,7 +72,7 @@ func (g *Grant) discrete(name string, values, out []int64, scale, effect float64
 	return g.tellIntegers(name, effect, scale, in, out)
 }
 
-// floatsOf copies values for a tap, and only for a tap.
+// floatsOf returns a copy of values for the tap, or nil if there is no tap.
 func floatsOf(g *Grant, values []int64) []float64 {
 	if g.a.run.tap == nil {
 		return nil

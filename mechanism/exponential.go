@@ -7,14 +7,14 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// Exponential chooses an index with probability proportional to exp(ε·u/2), ε being the event's and
-// u the index's utility.
+// Exponential chooses an index with probability proportional to exp(ε·u/2), where ε is the
+// event's and u is the index's utility.
 //
-// Guarantee: that of the grant's accountant.ExponentialMechanism, provided that no utility differs
-// by more than 1 between neighbours. The law is exact (noise class: exact): a uniform index is
-// accepted with probability exp(ε(u−max)/2), and otherwise another is drawn. Errors:
-// [ErrNotCovered] under any other event or at a second call, also for an empty list; nothing is
-// drawn then. Source: McSherry and Talwar 2007.
+// Guarantee: that of the grant's accountant.ExponentialMechanism, provided that no utility
+// differs by more than 1 between neighbours. The law is exact (noise class: exact): a uniform
+// index is accepted with probability exp(ε(u−max)/2), and otherwise another is drawn.
+// Errors: [ErrNotCovered] under any other event or at a second call, also for an empty list;
+// nothing is drawn then. Source: McSherry and Talwar 2007.
 func (g *Grant) Exponential(utilities []int64) (int, error) {
 	e, ok := g.a.terms.other.(accountant.ExponentialMechanism)
 	if !ok {
@@ -35,19 +35,21 @@ func (g *Grant) Exponential(utilities []int64) (int, error) {
 	return int(out[0]), err
 }
 
-// Farthest chooses a coordinate of counts with probability proportional to exp(ε·d/2), ε being the
-// event's and d the distance of the count from the answer that is given for it. Counts are whole
-// numbers, added by FixedSum.AddInt on a grid that divides 1.
+// Farthest chooses a coordinate of counts with probability proportional to exp(ε·d/2), where ε is
+// the event's and d is the distance of the count from its answer. Counts are whole numbers, added
+// by FixedSum.AddInt on a grid that divides 1.
 //
-// Guarantee: that of Exponential, provided that no count differs by more than 1 between neighbours;
-// answers are public. A count that wraps around would differ by more, so the grid must leave room
-// for counts of 2^39. Counts and answers beyond 2^61 count as 2^61.
-// Errors: those of Exponential; [ErrNotCovered] for another number of answers than of counts, or a
-// grid outside [FinestCounts] to 1. Nothing has then been drawn.
+// Guarantee: that of Exponential, provided that no count differs by more than 1 between
+// neighbours; answers are public. A count that wraps around would differ by more, so the grid
+// must leave room for counts of 2^39. Counts and answers beyond 2^61 count as 2^61.
+// Errors: those of Exponential; [ErrNotCovered] if the numbers of answers and counts differ, or
+// for a grid outside [FinestCounts] to 1. Nothing has then been drawn.
 func (g *Grant) Farthest(counts *FixedSum, answers []int64) (int, error) {
 	if !counts.made() || len(answers) != len(counts.sum) || !isPowerOfTwo(counts.grid) ||
 		counts.grid > 1 || counts.grid < FinestCounts {
-		return 0, g.a.refuse("want an answer for each count, on a grid from 2^-24 to 1")
+		return 0, g.a.refuse("%d answers for %d counts on a grid of %v: want one for each, on a "+
+			"power of two from 2^-24 to 1",
+			len(answers), counts.Dim(), counts.Grid())
 	}
 	_, exponent := math.Frexp(counts.inverse)
 	within := func(x int64) int64 { return min(max(x, -1<<61), 1<<61) }

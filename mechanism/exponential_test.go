@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 )
 
-// TestExponentialMechanismChooses by its law: each frequency lies within 6.2 deviations, which each
-// fails by chance with probability 6e-10.
+// TestExponentialMechanismChooses: each frequency is within 6.2 standard deviations of its
+// expectation. Each comparison fails by chance with probability 6e-10.
 func TestExponentialMechanismChooses(t *testing.T) {
 	const n, epsilon = 40000, 0.8
 	utilities := []int64{3, -math.MaxInt64, 5, 4}
@@ -76,8 +76,8 @@ func TestExponentialMechanismRefuses(t *testing.T) {
 	}
 }
 
-// TestFarthest chooses as Exponential does among the distances, with the same randomness, on any
-// grid; and refuses what it cannot read.
+// TestFarthest: Farthest chooses as Exponential does for the distances, with the same randomness,
+// on any grid, and refuses invalid sums.
 func TestFarthest(t *testing.T) {
 	event := accountant.ExponentialMechanism{Epsilon: 0.3}
 	answers := []int64{3, 4, -2, 12, 0}
@@ -141,8 +141,7 @@ func TestFarthest(t *testing.T) {
 	}
 }
 
-// TestFarthestAtTheEnds: distances do not wrap around, whatever the answers: a count of 0 is
-// farther from the least whole number than any other is from its own answer.
+// TestFarthestAtTheEnds: distances do not wrap around for the smallest and largest answers.
 func TestFarthestAtTheEnds(t *testing.T) {
 	for _, answer := range []int64{math.MinInt64, math.MinInt64 + 1, math.MaxInt64} {
 		for count := range int64(2) {

@@ -1,4 +1,4 @@
 package mechanism
 
-// UtilityOf is a guess's utility.
+// UtilityOf returns a guess's utility.
 func UtilityOf(c Guess, change int) int64 { return c.utility(change) }

@@ -7,11 +7,11 @@ import "math"
 // they are divided among threads or machines.
 //
 // Each coordinate of each row is rounded toward zero first, so no row's norm grows, nor does any
-// bound that follows from norms and signs. The difference of two rows may grow, by less than a grid
-// step in each coordinate: a sensitivity argued from the width of a range under replace-one has to
-// add grid·√dim. The sum wraps around at 2^63 grid steps; noise is added under the same arithmetic,
-// so wrapping is post-processing of the unbounded noisy sum and costs no privacy. At the grid of
-// [GridFor] it would take a sum of 2^33 noise standard deviations.
+// bound that follows from norms and signs. The difference of two rows may grow, by less than a
+// grid step in each coordinate: a sensitivity derived from the width of a range under replace-one
+// has to add grid·√dim. The sum wraps around at 2^63 grid steps; noise is added under the same
+// arithmetic, so wrapping is post-processing of the unbounded noisy sum and costs no privacy. At
+// the grid of [GridFor] only sums of 2^33 noise standard deviations or more wrap around.
 //
 // A FixedSum holds private numbers. [Grant.Release] publishes them with noise, [Key.Seal] encrypts
 // them, and [FixedSum.Exact] returns them as they are. The zero value has no coordinates and no
@@ -20,21 +20,21 @@ type FixedSum struct {
 	*hiddenSum
 }
 
-// hiddenSum keeps a sum behind two references, which package fmt does not follow from an
-// unexported field of another struct, where it does not call the sum's Format method.
+// hiddenSum keeps a sum behind two pointers. Package fmt does not call the Format method of an
+// unexported field of another struct, and does not follow two pointers from there.
 type hiddenSum struct {
 	*fixedSum
 }
 
-// fixedSum are the numbers of a FixedSum.
+// fixedSum holds the numbers of a FixedSum.
 type fixedSum struct {
 	sum     []int64
 	grid    float64
 	inverse float64
 }
 
-// rowLimit bounds, in grid steps, what one call adds to one coordinate: 2^13
-// noise standard deviations at the grid of GridFor.
+// rowLimit bounds, in grid steps, the amount that one call adds to one coordinate. At the grid of
+// GridFor it is 2^13 noise standard deviations.
 const rowLimit = 1 << 43
 
 // NewFixedSum returns the zero sum of dim coordinates on a grid that is a power
@@ -52,8 +52,8 @@ func GridFor(std float64) float64 {
 	return powerBelow(std) * 0x1p-30
 }
 
-// powerBelow is the largest power of two that is not above x, within the range
-// where products with grids stay normal.
+// powerBelow returns the largest power of two that is not above x, within the range where
+// products with grids stay normal.
 func powerBelow(x float64) float64 {
 	if !(x > 0) || math.IsInf(x, 0) {
 		return math.NaN()
@@ -90,8 +90,8 @@ func (s *FixedSum) AddRowAt(offset int, row []float32, scale float64) {
 	if f != f {
 		return // not a number: the row counts as zero
 	}
-	// A float's bits without the sign rise with its size, up to infinity and
-	// not-a-number. Below limit no coordinate comes near rowLimit.
+	// The bits of a float without the sign increase with its size, up to infinity and NaN. Below
+	// limit no coordinate comes near rowLimit.
 	limit := math.Float32bits(float32(0.99 * rowLimit / math.Abs(f)))
 	for i, v := range row {
 		if math.Float32bits(v)&^(1<<31) < limit {
@@ -114,9 +114,9 @@ func (s *FixedSum) AddRow64At(offset int, row []float64, scale float64) {
 	}
 }
 
-// factor turns a row's units into grid steps. Unless the product with a
-// coordinate is exact, the factor is pulled toward zero by more than two
-// roundings, so that a float64 product cannot pass the real one.
+// factor returns the factor from a row's units to grid steps. Unless its product with a
+// coordinate is exact, it is reduced toward zero by more than two roundings, so that the float64
+// product cannot exceed the real one.
 func (s *FixedSum) factor(scale float64) float64 {
 	f := scale * s.inverse
 	if m, _ := math.Frexp(scale); math.Abs(m) != 0.5 {
@@ -128,8 +128,8 @@ func (s *FixedSum) factor(scale float64) float64 {
 // AddInt adds the whole number v to coordinate i.
 func (s *FixedSum) AddInt(i int, v int64) { s.sum[i] += steps(float64(v) * s.inverse) }
 
-// AddUnits adds whole grid steps: to coordinate i, units[i] and carry[i], which holds whole numbers
-// below 2^53. No carry stands for zeros.
+// AddUnits adds units[i] + carry[i] grid steps to coordinate i. Elements of carry are whole
+// numbers below 2^53; a nil carry stands for zeros.
 func (s *FixedSum) AddUnits(units []int32, carry []float64) {
 	dst := s.sum[:len(units)]
 	for i, v := range units {
@@ -140,8 +140,7 @@ func (s *FixedSum) AddUnits(units []int32, carry []float64) {
 	}
 }
 
-// steps rounds toward zero and clamps to the public limit of one row. What is
-// not a number counts as zero.
+// steps rounds toward zero and clamps to the public limit of one row. NaN counts as zero.
 func steps(x float64) int64 {
 	switch {
 	case x >= rowLimit:
@@ -154,8 +153,8 @@ func steps(x float64) int64 {
 	return int64(x)
 }
 
-// Merge adds another sum of the same shape and grid, for instance of another
-// thread or shard.
+// Merge adds another sum of the same shape and grid, for instance of another thread or shard. It
+// panics if shape or grid differ. It panics if shape or grid differ.
 func (s *FixedSum) Merge(o *FixedSum) {
 	if len(o.sum) != len(s.sum) || o.grid != s.grid {
 		panic("mechanism: merging sums of different shapes or grids")
@@ -165,7 +164,7 @@ func (s *FixedSum) Merge(o *FixedSum) {
 	}
 }
 
-// Slice is the sum's coordinates from lo to hi-1, which are not copied.
+// Slice returns a sum that shares the coordinates lo to hi-1 with s.
 func (s *FixedSum) Slice(lo, hi int) *FixedSum {
 	return &FixedSum{&hiddenSum{&fixedSum{sum: s.sum[lo:hi:hi], grid: s.grid, inverse: s.inverse}}}
 }

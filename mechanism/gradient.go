@@ -12,12 +12,12 @@ import (
 // Gradient is one noised sum of clipped per-example gradients.
 type Gradient struct {
 	Sum             []float32 // the sum without noise, in floating point
-	Units           []int32   // or in fixed point, as multiples of Unit, a power of two
-	Carry           []float64 // and the excess over 31 bits, in units too; nil for none
+	Units           []int32   // or the sum in fixed point, as multiples of Unit, a power of two
+	Carry           []float64 // with Units: the excess over 31 bits, as multiples of Unit, or nil
 	Unit            float64
-	Whole           *FixedSum // or in fixed point on a grid of its own
+	Whole           *FixedSum // or the sum in fixed point with its own grid
 	Sensitivity     float64   // L2 sensitivity of Sum under the run's relation: see SumSensitivity
-	NoiseMultiplier float64   // of this release alone: noise standard deviation ÷ sensitivity
+	NoiseMultiplier float64   // noise standard deviation of this release ÷ Sensitivity
 	// Workers is the number of pieces into which the work is divided, at least one. It affects
 	// neither the noise nor the guarantee.
 	Workers int
@@ -26,23 +26,22 @@ type Gradient struct {
 	Share func(pieces int, do func(piece int))
 }
 
-// gradientBits is the grid's distance below the sensitivity, or below the noise
-// where that is the smaller: 2^-24 to 2^-25 of it.
+// gradientBits determines the grid: it is 2^-24 to 2^-25 of the sensitivity, or of the noise if
+// that is smaller.
 const gradientBits = 24
 
 // ReleaseGradient adds Gaussian noise to every coordinate of the sum and hands the noisy sum to
 // sink, piece by piece, from several goroutines at a time; pieces are of fixed size and do not
-// overlap. noisy holds the sum's coordinates from offset on and is valid during the call only. sink
-// must not retain it, draw from the same allowance, or release anything private except noisy. It
-// may write to the coordinates of the sum that it was given: they are not read again.
+// overlap. noisy holds the sum's coordinates from offset on and is valid during the call only.
+// sink must not retain it, draw from the same allowance, or release anything private except
+// noisy. It may overwrite the coordinates of the sum from offset on: they are not read again.
 //
-// Guarantee: the outputs are exactly a post-processing of the sum plus ideal
-// continuous Gaussian noise of NoiseMultiplier times the sensitivity, if the given sum
-// has the stated sensitivity. A fixed-point sum can have it exactly, and the noise
-// class is "exact"; a float32 sum has it up to rounding only, and the class is "real".
-// The sum is rounded to a public grid, which can increase the distance of neighbours by
-// g·√d; the noise is increased accordingly. Coordinates that are not numbers count as
-// zero.
+// Guarantee: the outputs are exactly a post-processing of the sum plus ideal continuous Gaussian
+// noise of NoiseMultiplier times the sensitivity, if the given sum has the stated sensitivity. A
+// fixed-point sum can have it exactly, and the noise class is "exact"; a float32 sum has it up to
+// rounding only, and the class is "real". The sum is rounded to a public grid, which can increase
+// the distance of neighbours by g·√d; the noise is increased accordingly. NaN coordinates count
+// as zero.
 //
 // The noise of a chunk depends on neither the schedule nor the number of
 // workers. Nothing is allocated in steady state.
@@ -54,7 +53,9 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
 	if !(spec.Sensitivity > 0) || math.IsInf(spec.Sensitivity, 0) || !(spec.NoiseMultiplier > 0) {
-		return g.a.refuse("a gradient needs a positive sensitivity and noise multiplier")
+		return g.a.refuse("a gradient of sensitivity %v and noise multiplier %v: both must be "+
+			"positive and finite",
+			spec.Sensitivity, spec.NoiseMultiplier)
 	}
 	if err := spec.check(); err != nil {
 		return g.a.refuse("%v", err)
@@ -83,7 +84,7 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	return nil
 }
 
-// dim is the number of coordinates.
+// dim returns the number of coordinates.
 func (s Gradient) dim() int { return max(len(s.Sum), len(s.Units), s.Whole.Dim()) }
 
 // check reports an invalid combination of Sum, Units and Carry.
@@ -91,23 +92,24 @@ func (s Gradient) check() error {
 	if s.Whole != nil {
 		if s.Sum != nil || s.Units != nil || s.Carry != nil || s.Unit != 0 ||
 			!isPowerOfTwo(s.Whole.Grid()) {
-			return errors.New("a sum in fixed point needs a power of two as its grid, and none beside it")
+			return errors.New("Gradient.Whole: its grid must be a power of two, and no other sum may " +
+				"be set")
 		}
 		return nil
 	}
 	switch {
 	case s.Sum != nil && s.Units != nil:
-		return errors.New("a gradient both in floating and in fixed point")
+		return errors.New("Gradient: Sum and Units are both set: want one of them")
 	case s.Units == nil && (s.Carry != nil || s.Unit != 0):
-		return errors.New("a unit without a gradient in fixed point")
+		return errors.New("Gradient: Unit or Carry is set without Units")
 	case s.Units != nil && (!isPowerOfTwo(s.Unit) || s.Carry != nil && len(s.Carry) != len(s.Units)):
 		return errors.New(
-			"a gradient in fixed point needs a power of two as its unit and a carry of its own length")
+			"Gradient: Unit must be a power of two, and Carry must be nil or as long as Units")
 	}
 	return nil
 }
 
-// coordinate is one coordinate of the sum.
+// coordinate returns coordinate i of the sum.
 func (s Gradient) coordinate(i int) float64 {
 	switch {
 	case s.Whole != nil:

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestRoundingToTheGridIsCharged: the sums of neighbours are rounded apart by at most one step of
-// the grid in each coordinate, and the noise is scaled for that beside the sensitivity.
+// TestRoundingToTheGridIsCharged: rounding moves the sums of neighbours apart by at most one step
+// of the grid in each coordinate, and the noise is scaled for that in addition to the
+// sensitivity.
 func TestRoundingToTheGridIsCharged(t *testing.T) {
 	for _, dim := range []int{1, 1000, 1 << 24} {
 		for _, multiplier := range []float64{1e-3, 1, 50} {

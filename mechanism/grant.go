@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// Grant is the right to the randomness of one event that is already on the ledger. It
-// returns [ErrNotCovered] for everything that the event does not cover: releases whose
-// squared effects exceed its Gaussian, a second sample, another mechanism.
+// Grant permits the draws of one event that is already on the ledger. It returns [ErrNotCovered]
+// for everything that the event does not cover: releases whose squared effects exceed its
+// Gaussian, a second sample, another mechanism.
 type Grant struct {
 	a    *Allowance
 	step uint64
@@ -36,9 +36,9 @@ func (g *Grant) charge(effect float64) error {
 	case g.refused != nil:
 		return g.refused
 	case !(effect > 0) || math.IsInf(effect, 0):
-		return g.a.refuse("an effect must be positive and finite")
+		return g.a.refuse("effect %v: must be positive and finite", effect)
 	case t.gaussian == 0:
-		return g.a.refuse("the event holds no Gaussian release")
+		return g.a.refuse("the event contains no Gaussian release")
 	case t.sampling != sampleNone && !g.sampled:
 		return g.a.refuse("the event's sample has not been drawn")
 	case !(used <= t.gaussian*allowed):
@@ -51,8 +51,8 @@ func (g *Grant) charge(effect float64) error {
 	return nil
 }
 
-// up returns the next larger float, so that rounding never makes many small releases
-// free.
+// up returns the next larger float, so that many small releases are never free because of
+// rounding.
 func up(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
 // chargeOnce uses up the whole event for a mechanism that is not Gaussian.
@@ -77,7 +77,7 @@ func (g *Grant) chargeOnce() error {
 	return nil
 }
 
-// refuses calls the allowance's observer, after all other checks; the caller holds mu.
+// refuses calls the function set by RefuseWhen, after all other checks; the caller holds mu.
 func (g *Grant) refuses() error {
 	if g.a.refuses != nil {
 		g.refused = g.a.refuses()

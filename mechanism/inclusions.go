@@ -17,37 +17,37 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// Inclusions are the Poisson samples of grants that will be taken later, decided by a row's
-// position alone. Processes that hold different rows can therefore draw their shares of the samples
-// apart: each asks for the positions of its own rows, in any order and as often as it needs to, and
-// gets the same answer every time.
+// Inclusions holds the Poisson samples of grants that will be taken later. Whether a row is in a
+// sample depends only on its position. Processes that hold different rows can therefore draw
+// their shares of the samples separately: each requests the positions of its own rows, in any
+// order and any number of times, and always gets the same answer.
 //
 // Guarantee: each position is in the sample of each grant independently, with exactly the
-// probability of the grant's event, under a key that is drawn for this value. No two rows may have
-// one position: their inclusions would be the same, which no event covers. Inclusions are private,
-// as samples are, and print as [private].
+// probability of the grant's event, under a key that is drawn for this value. No two rows may
+// have the same position: their inclusions would be the same, which no event covers. Inclusions
+// are private, as samples are, and print as [private].
 type Inclusions struct {
 	*hiddenInclusions
 }
 
-// hiddenInclusions keeps a key two references away, where package fmt does not follow.
+// hiddenInclusions keeps a key behind two pointers, which package fmt does not follow.
 type hiddenInclusions struct {
 	*inclusions
 }
 
 type inclusions struct {
 	probability float64
-	n           int // rows
+	n           int // number of rows
 	grants      int
 	key         [KeySize]byte
 	source      *entropy.Source
 	block       int // positions that share a stream
 	drawn       int // the block whose draws cells holds, counted from 1; 0 for none
 	cells       []int32
-	rows        [][]int32 // of each grant, under a test's noise; nil otherwise
+	rows        [][]int32 // samples of each grant under a test's noise; nil otherwise
 
 	mu     sync.Mutex
-	coming []coming // of the process that adds the noise; nil in others
+	coming []coming // the grants, in the process that adds the noise; nil in others
 }
 
 // coming is a grant that has not been taken yet.
@@ -57,20 +57,20 @@ type coming struct {
 	used bool
 }
 
-// Bounds of what PlanInclusions takes and makes at a time.
+// These constants bound the arguments of PlanInclusions and the samples that are made at a time.
 const (
 	mostPositions = 1 << 40
 	mostGrants    = 1 << 30
-	blockRows     = 1 << 10 // positions of a stream, if few are sampled
-	blockDraws    = 1 << 20 // expected inclusions of a stream
+	blockRows     = 1 << 10 // most positions that share a stream
+	blockDraws    = 1 << 20 // most expected inclusions of a stream
 )
 
 // PlanInclusions returns the Poisson samples of the rows [0,n) for the grants that will be taken
-// next, one of each allowance in the order given, where an allowance may occur many times. It
-// spends nothing: [Inclusions.Use] hands each sample to its grant.
+// next, one for each element of order. An allowance may occur in order many times. PlanInclusions
+// spends nothing: [Inclusions.Use] assigns each sample to its grant.
 //
-// Errors: [ErrNotCovered] for an event without a Poisson sample, for events of several
-// probabilities, for more rows than 2^40, no grant, or more grants than are left.
+// Errors: [ErrNotCovered] for an event without a Poisson sample, for events of different
+// probabilities, for more than 2^40 rows, for no grant, or for more grants than are left.
 func PlanInclusions(n int, order ...*Allowance) (*Inclusions, error) {
 	if len(order) == 0 || len(order) > mostGrants || n < 0 || int64(n) > mostPositions {
 		return nil, fmt.Errorf("%w: %d grants of %s rows: want 1 to 2^30 grants and at most 2^40 rows",
@@ -84,7 +84,7 @@ func PlanInclusions(n int, order ...*Allowance) (*Inclusions, error) {
 		case a.terms.sampling != samplePoisson:
 			return nil, a.refuse("the event does not cover that sample")
 		case a.terms.probability != first.probability:
-			return nil, a.refuse("samples of several probabilities")
+			return nil, a.refuse("samples of different probabilities in one plan")
 		case planned[a] > a.Remaining():
 			return nil, a.refuse("samples for more grants than are left")
 		}
@@ -103,7 +103,7 @@ func PlanInclusions(n int, order ...*Allowance) (*Inclusions, error) {
 	return x.made()
 }
 
-// made opens the streams.
+// made chooses the size of blocks and opens the streams.
 func (x *inclusions) made() (*Inclusions, error) {
 	x.block = blockRows
 	for x.block > 1 && (x.block > mostGrants/x.grants ||
@@ -138,7 +138,7 @@ func (x *Inclusions) Each(lo, hi int, f func(row, grant int)) {
 	}
 }
 
-// eachOf is Each under a test's noise, whose samples are known.
+// eachOf implements Each under a test's noise, whose samples are known.
 func (x *inclusions) eachOf(lo, hi int, f func(row, grant int)) {
 	for grant, rows := range x.rows {
 		from := sort.Search(len(rows), func(i int) bool { return int(rows[i]) >= lo })
@@ -151,12 +151,11 @@ func (x *inclusions) eachOf(lo, hi int, f func(row, grant int)) {
 	}
 }
 
-// Use makes a sample that of its grant, which must be the one that it was planned for. Each is used
-// once.
+// Use assigns the sample with number grant to g, which must be the grant that it was planned for.
+// Each sample can be used once.
 //
-// Errors: [ErrNotCovered] for another grant, for the second use of a sample, for a grant that has a
-// sample already, and where the value was read from another process. The grant releases nothing
-// then.
+// Errors: [ErrNotCovered] for another grant, for the second use of a sample, for a grant that
+// already has a sample, and if x was read by ReadInclusions. The grant then releases nothing.
 func (x *Inclusions) Use(grant int, g *Grant) error {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -179,18 +178,18 @@ func (x *Inclusions) Use(grant int, g *Grant) error {
 	return nil
 }
 
-// inclusionsJSON is what other processes are told.
+// inclusionsJSON is the form in which Inclusions are sent to other processes.
 type inclusionsJSON struct {
 	Key    []byte
 	N      []byte // eight bytes, so that the length does not tell the number
 	Grants int
-	Bits   []byte    // of the probability
-	Rows   [][]int32 `json:",omitempty"` // under a test's noise
+	Bits   []byte    // bits of the probability
+	Rows   [][]int32 `json:",omitempty"` // samples under a test's noise
 }
 
-// Secret is what another process needs to draw its share of the samples, in plain bytes: to be
-// sealed before it travels. Its length depends on the number of grants alone, but under a test's
-// noise.
+// Secret returns what another process needs to draw its share of the samples, as plain bytes:
+// seal them before sending them. Their length depends only on the number of grants, except under
+// a test's noise.
 //
 // Errors: those of encoding/json, which has none for these numbers.
 func (x *Inclusions) Secret() ([]byte, error) {
@@ -199,13 +198,14 @@ func (x *Inclusions) Secret() ([]byte, error) {
 		Bits: binary.LittleEndian.AppendUint64(nil, math.Float64bits(x.probability))})
 }
 
-// errInclusions names no number of what was read.
-var errInclusions = errors.New("mechanism: not what Inclusions.Secret returned")
+// errInclusions contains no number from the bytes that were read, since these may be private.
+var errInclusions = errors.New("mechanism.ReadInclusions.secret: want bytes that " +
+	"Inclusions.Secret returned")
 
-// ReadInclusions is the inverse of [Inclusions.Secret]. What it returns draws samples, but has no
-// grants to hand them to.
+// ReadInclusions is the inverse of [Inclusions.Secret]. The result draws samples, but has no
+// grants to assign them to.
 //
-// Errors: one for bytes that Secret did not return.
+// Errors: an error for bytes that Secret did not return.
 func ReadInclusions(secret []byte) (*Inclusions, error) {
 	var j inclusionsJSON
 	if json.Unmarshal(secret, &j) != nil || len(j.Key) != KeySize || len(j.N) != 8 ||
@@ -231,16 +231,16 @@ func ReadInclusions(secret []byte) (*Inclusions, error) {
 // Format writes "[private]" for every verb.
 func (Inclusions) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (Inclusions) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
 func (Inclusions) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// Exact is the sum without noise, in grid steps: of counts, for a process that plans how records
-// are read.
+// Exact returns the sum without noise, in grid steps. It is meant for counts, in a process that
+// plans how records are read.
 //
-// Guarantee: none. The numbers are private, and nothing that leaves may depend on them.
+// Guarantee: none. The numbers are private, and nothing that is released may depend on them.
 func (s *FixedSum) Exact() []int64 {
 	if !s.made() {
 		return nil

@@ -30,15 +30,15 @@ func planned(t testing.TB, n int, order ...*Allowance) *Inclusions {
 	return x
 }
 
-// cellsOf are the inclusions of some rows, in order.
+// cellsOf returns the inclusions of some rows, in order.
 func cellsOf(x *Inclusions, lo, hi int) (list [][2]int) {
 	x.Each(lo, hi, func(row, grant int) { list = append(list, [2]int{row, grant}) })
 	slices.SortFunc(list, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	return list
 }
 
-// TestInclusionsDependOnPositionsAlone: shards of any size, in this process or another, make the
-// samples of all rows together, and rows that are not there are in none.
+// TestInclusionsDependOnPositionsAlone: the samples of shards of any size, in this process or
+// another, are together those of all rows, and rows that do not exist are in no sample.
 func TestInclusionsDependOnPositionsAlone(t *testing.T) {
 	const n = 5000
 	for _, q := range []float64{0.01, 0.4, 1} {
@@ -75,9 +75,9 @@ func TestInclusionsDependOnPositionsAlone(t *testing.T) {
 	}
 }
 
-// TestInclusionsRate: every cell has the event's probability, and cells of one row, of one grant
-// and of rows side by side are independent. Each of the fifteen comparisons fails by chance with
-// probability 6e-10.
+// TestInclusionsRate: every inclusion has the event's probability, and inclusions of one row, of
+// one grant and of adjacent rows are independent. Each of the fifteen comparisons fails by chance
+// with probability 6e-10.
 func TestInclusionsRate(t *testing.T) {
 	for _, q := range []float64{0.3, 0.1, 0.05} {
 		const grants = 50
@@ -119,8 +119,8 @@ func TestInclusionsRate(t *testing.T) {
 	}
 }
 
-// TestInclusionsAreOfTheirGrants: a sample goes to the grant that it was planned for, once, and
-// without one a grant releases nothing.
+// TestInclusionsAreOfTheirGrants: a sample can be used once, by the grant that it was planned
+// for, and a grant without a sample releases nothing.
 func TestInclusionsAreOfTheirGrants(t *testing.T) {
 	sum := NewFixedSum(1, GridFor(1))
 	release := func(g *Grant) error {
@@ -184,7 +184,7 @@ func TestInclusionsAreOfTheirGrants(t *testing.T) {
 	}
 }
 
-// TestInclusionsThatCannotBe are refused, and what is read is checked.
+// TestInclusionsThatCannotBe: invalid plans and invalid bytes are refused.
 func TestInclusionsThatCannotBe(t *testing.T) {
 	a, b := reserved(t, sampled(0.5), 2), reserved(t, sampled(0.25), 2)
 	plain := reserved(t, accountant.Gaussian{NoiseMultiplier: 2}, 2)
@@ -221,7 +221,8 @@ func TestInclusionsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestInclusionsUnderTests are the samples that the grants would draw themselves.
+// TestInclusionsUnderTests: with a tap, the samples are those that the grants would draw
+// themselves.
 func TestInclusionsUnderTests(t *testing.T) {
 	ctx := entropy.WithTap(context.Background(), seededTap{})
 	a, err := Begin(ctx, accountant.NewLedger(testBudget())).Reserve("test", sampled(0.3), 3)

@@ -10,13 +10,12 @@ import (
 // Laplace adds Laplace noise to every coordinate of every part; a part's Std is
 // the noise's scale b (its standard deviation is √2·b).
 //
-// Guarantee: exactly a post-processing of the sums plus ideal continuous Laplace
-// noise (noise class: exact). effect is the worst case over neighbours of the L1
-// norm of (difference ÷ scale) over all parts. Under accountant.Pure it may
-// reach the event's ε. Under accountant.Laplace it may reach 1 ÷ the event's
-// scale and neighbours must differ in one coordinate only, because that event
-// prices one number.
-// Errors: [ErrNotCovered] under any other event or the second time.
+// Guarantee: exactly a post-processing of the sums plus ideal continuous Laplace noise (noise
+// class: exact). effect is the worst case over neighbours of the L1 norm of (difference ÷ scale)
+// over all parts. Under accountant.Pure it may reach the event's ε. Under accountant.Laplace it
+// may reach 1 ÷ the event's scale and neighbours must differ in one coordinate only, because that
+// event prices one number.
+// Errors: [ErrNotCovered] under any other event or at a second call.
 func (g *Grant) Laplace(effect float64, parts ...Part) error {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -29,7 +28,8 @@ func (g *Grant) Laplace(effect float64, parts ...Part) error {
 		}
 	}
 	if !(effect > 0) || effect > g.a.terms.pure()*allowed {
-		return g.a.refuse("the effect exceeds that of the event's Laplace noise")
+		return g.a.refuse("effect %v: must be positive and at most the event's "+
+			"%v", effect, g.a.terms.pure())
 	}
 	if err := g.chargeOnce(); err != nil {
 		return err
@@ -47,12 +47,12 @@ func (g *Grant) Laplace(effect float64, parts ...Part) error {
 
 func laplaceSteps(steps float64) error {
 	if !(steps >= 1) || steps > 0x1p45 {
-		return fmt.Errorf("noise of scale %v grid steps: want 1 to 2^45", steps)
+		return fmt.Errorf("noise of scale %v grid steps: must be 1 to 2^45", steps)
 	}
 	return nil
 }
 
-// pure is the largest L1 effect that the event covers.
+// pure returns the largest L1 effect that the event covers.
 func (t terms) pure() float64 {
 	switch e := t.other.(type) {
 	case accountant.Laplace:

@@ -9,11 +9,11 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// law is a distribution on the whole numbers, as weights.
+// law is a distribution on the whole numbers, given by weights.
 type law func(k int64) float64
 
-// ratioTest tells a law from one alternative by the mean of log(alternative ÷ law), which no other
-// statistic does better (Neyman and Pearson).
+// ratioTest distinguishes a law from an alternative by the mean of log(alternative ÷ law), which
+// is the most powerful statistic (Neyman and Pearson).
 type ratioTest struct {
 	score    map[int64]float64
 	mean, sd float64 // of the score of one draw, under the law
@@ -34,7 +34,7 @@ func newRatioTest(p, q law) ratioTest {
 		if a < 1e-12 {
 			continue
 		}
-		// Bounded, so that rare values cannot spoil the normal approximation.
+		// The score is bounded, so that rare values do not affect the normal approximation.
 		s := min(max(math.Log(b/a), -0.1), 0.1)
 		r.score[k] = s
 		r.mean, r.under, square = r.mean+a*s, r.under+b*s, square+a*s*s
@@ -43,8 +43,8 @@ func newRatioTest(p, q law) ratioTest {
 	return r
 }
 
-// z is how far the draws' mean score lies from the law's, in standard errors; power how far it
-// would lie under the alternative.
+// z returns the distance of the draws' mean score from the law's, in standard errors; power
+// returns the distance that is expected under the alternative.
 func (r ratioTest) z(counts map[int64]int, n int) float64 {
 	sum := 0.0
 	for k, c := range counts {
@@ -58,13 +58,13 @@ func (r ratioTest) power(n int) float64 {
 }
 
 // TestLawsToOnePercent: samplers follow their laws so closely that a parameter wrong by one per
-// cent would show. Every line fails by chance with the probability of a normal number beyond 6.2,
-// which is 6e-10, and would miss the alternative with the same probability, because that lies twice
-// as far.
+// cent would show. Every comparison fails by chance with the probability of a normal number
+// beyond 6.2, which is 6e-10, and misses the alternative with the same probability, because the
+// alternative is twice as far away.
 func TestLawsToOnePercent(t *testing.T) {
 	gauss := func(sigma, exponent, centre float64) law {
 		floor := math.Floor(sigma) + 1
-		return func(k int64) float64 { // what rejection from the discrete Laplace makes
+		return func(k int64) float64 { // the result of rejection from the discrete Laplace
 			x := math.Abs(float64(k))
 			near := x - centre*sigma*sigma/floor
 			return math.Exp(-x/floor - exponent*near*near/(2*sigma*sigma))
@@ -73,7 +73,7 @@ func TestLawsToOnePercent(t *testing.T) {
 	geometric := func(a float64) law {
 		return func(k int64) float64 { return math.Exp(-a * math.Abs(float64(k))) }
 	}
-	zeros := func(a float64) law { // a second zero is not thrown back
+	zeros := func(a float64) law { // the negative zero is sometimes not rejected
 		return func(k int64) float64 {
 			if k == 0 {
 				return 1.02

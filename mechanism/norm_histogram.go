@@ -1,48 +1,48 @@
 package mechanism
 
 import (
+	"fmt"
 	"math"
 	"sort"
 
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// NormHistogram chooses a clip norm from the norms to be clipped: it counts them in
-// bins of (0, most], adds Gaussian noise to the counts, and takes the upper edge of the
-// fullest bin.
+// NormHistogram chooses a clip norm from the norms to be clipped: it counts them in bins of (0,
+// most], adds Gaussian noise to the counts, and returns the upper edge of the bin with the
+// largest noisy count.
 //
-// Every norm counts in exactly one bin: a norm above most in the top one, so a small
-// value of most is not fatal, and a norm that is not finite in the first one, as
-// [ClipFactor] makes a zero row of it.
+// Every norm counts in exactly one bin: a norm above most counts in the top bin, so a value of
+// most that is too small does little harm, and a norm that is not finite counts in the first bin,
+// because [ClipFactor] turns such a row into zero.
 //
-// A NormHistogram holds private numbers; only Release reads them. It is not safe for
-// concurrent use.
-// Source: Acs, Melis, Castelluccia and De Cristofaro 2019, algorithm 3, whose top bin
-// loses larger norms.
+// A NormHistogram holds private numbers; only Release reads them. It is not safe for concurrent
+// use. Source: Acs, Melis, Castelluccia and De Cristofaro 2019, algorithm 3, which does not count
+// norms above the top bin.
 type NormHistogram struct {
 	*hiddenCounts
 }
 
-// hiddenCounts keeps counts two references away: see hiddenSum.
+// hiddenCounts keeps counts behind two pointers: see hiddenSum.
 type hiddenCounts struct {
 	*normCounts
 }
 
 type normCounts struct {
-	edges  []float64 // upper ones, ascending
+	edges  []float64 // upper edges, ascending
 	counts []int64
-	unit   float64 // of a count: 1, or a small part of it
+	unit   float64 // what one step of counts stands for: 1, or a small fraction of 1
 }
 
 // mostNormBins bounds the memory that a configuration file can request.
 const mostNormBins = 1 << 20
 
-// NewNormHistogram returns a histogram without counts. Where least is 0 all bins have
-// one width; otherwise the first is (0, least] and the others grow by a constant factor
-// up to most, which covers decades that equal widths cannot.
+// NewNormHistogram returns an empty histogram. If least is 0, all bins have the same width;
+// otherwise the first is (0, least] and the others grow by a constant factor up to most, which
+// covers several decades.
 //
-// Errors: *[param.Error], joined, for edges that do not rise from above 0 to a finite
-// number, and numbers of bins outside [1, 2^20], or of one bin that is to grow.
+// Errors: *[param.Error], joined, for edges that do not increase from above 0 to a finite number,
+// and for numbers of bins outside [1, 2^20], or below 2 if least is positive.
 func NewNormHistogram(least, most float64, bins int) (*NormHistogram, error) {
 	var c param.Checker
 	c.OK(most > 0 &&
@@ -74,30 +74,30 @@ func (h *NormHistogram) Reset() { clear(h.counts) }
 // Add counts one row by its squared norm.
 func (h *NormHistogram) Add(squaredNorm float64) { h.AddShare(squaredNorm, 1) }
 
-// InShares makes a histogram without counts one of parts of 1.
+// InShares prepares an empty histogram for counts that are fractions of 1.
 func (h *NormHistogram) InShares() { h.unit = shareStep }
 
-// AddShare counts a row for a part of 1, a multiple of 2^-20: rows of one person, of which all
-// together count 1. Without [NormHistogram.InShares] the share must be 1.
+// AddShare counts a row as a fraction of 1 that is a multiple of 2^-20, for the rows of one
+// person, which together count 1. Without [NormHistogram.InShares] the share must be 1.
 func (h *NormHistogram) AddShare(squaredNorm, share float64) {
 	h.counts[h.bin(squaredNorm)] += int64(share / h.unit)
 }
 
-// Counts are the counts as a sum of the histogram's bins, which can be merged with those of other
-// records and sealed.
+// Counts returns the counts as a sum with a coordinate for each bin, which can be sealed and
+// merged with the counts of other records.
 func (h *NormHistogram) Counts() *FixedSum {
 	s := NewFixedSum(len(h.counts), h.unit)
 	copy(s.sum, h.counts)
 	return s
 }
 
-// AddCounts adds counts that Counts has returned of other records.
+// AddCounts adds counts of other records, as Counts returned them.
 //
-// Errors: *[param.Error] for a sum of other bins or units.
+// Errors: *[param.Error] if the sum has other bins or units.
 func (h *NormHistogram) AddCounts(s *FixedSum) error {
 	if s.Dim() != len(h.counts) || s.Grid() != h.unit {
 		return param.New("mechanism.NormHistogram.AddCounts", s.Dim(),
-			"counts of the histogram's own bins and units")
+			fmt.Sprintf("%d counts on the grid %v, as Counts returns them", len(h.counts), h.unit))
 	}
 	for i, v := range s.sum {
 		h.counts[i] += v
@@ -105,7 +105,7 @@ func (h *NormHistogram) AddCounts(s *FixedSum) error {
 	return nil
 }
 
-// bin is the first bin whose upper edge reaches the norm, or the last.
+// bin returns the first bin whose upper edge is at least the norm, or the last bin.
 func (h *NormHistogram) bin(squaredNorm float64) int {
 	if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) {
 		return 0 // the row becomes zero
@@ -116,11 +116,10 @@ func (h *NormHistogram) bin(squaredNorm float64) int {
 
 // Release draws the noise and returns the chosen clip norm.
 //
-// Guarantee: a Gaussian release of the given noise multiplier under the run's relation
-// (noise class: exact), if every record has added one row at most, or rows whose
-// shares add up to 1.
-// Units: noiseMultiplier is the standard deviation of each count's noise ÷ the
-// histogram's sensitivity, see [HistogramSensitivity].
+// Guarantee: a Gaussian release of the given noise multiplier under the run's relation (noise
+// class: exact), if every record has added at most one row, or rows whose shares add up to 1.
+// Units: noiseMultiplier is the standard deviation of each count's noise ÷ the histogram's
+// sensitivity, see [HistogramSensitivity].
 // Errors: [ErrNotCovered]; nothing has then been drawn.
 func (h *NormHistogram) Release(g *Grant, noiseMultiplier float64) (clipNorm float64, err error) {
 	std := noiseMultiplier * HistogramSensitivity(g.a.run.Relation())

@@ -34,7 +34,7 @@ func TestNormsCountInTheirBin(t *testing.T) {
 			t.Errorf("norm %v lies below edge %v, want %v", c.norm, got, c.edge)
 		}
 	}
-	// The top edge is the declared one, to the bit, and edges rise.
+	// The top edge is exactly the declared one, and edges increase.
 	for _, most := range []float64{0.1, 1.0 / 3, 7.7, 1e9} {
 		for _, least := range []float64{0, most / 1e6} {
 			h := normHistogram(t, least, most, 97)
@@ -50,8 +50,8 @@ func TestNormsCountInTheirBin(t *testing.T) {
 	}
 }
 
-// TestRowsThatBecomeZeroCountAsZero: ClipFactor makes zero of a row whose norm is not
-// finite, so the histogram counts it where it counts the zero row.
+// TestRowsThatBecomeZeroCountAsZero: ClipFactor turns a row whose norm is not finite into zero,
+// so the histogram counts it in the bin of the zero row.
 func TestRowsThatBecomeZeroCountAsZero(t *testing.T) {
 	zero := normHistogram(t, 0, 10, 5).bin(0)
 	for _, squared := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1} {
@@ -69,8 +69,8 @@ func TestRowsThatBecomeZeroCountAsZero(t *testing.T) {
 	}
 }
 
-// TestNormHistogramChoosesTheFullestBin, with noise of 1/100 of a count: a false alarm
-// needs noise of 50 standard deviations.
+// TestNormHistogramChoosesTheFullestBin uses noise of 1/100 of a count: a false alarm needs noise
+// of 50 standard deviations.
 func TestNormHistogramChoosesTheFullestBin(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		run := Begin(context.Background(),
@@ -99,8 +99,8 @@ func TestNormHistogramChoosesTheFullestBin(t *testing.T) {
 }
 
 // TestNormHistogramNoise: the noise on a count is the multiplier times the relation's
-// sensitivity. The difference of two bins has √2 of that noise, so a lead of so many counts
-// wins with probability Φ(lead ÷ (√2·std)). Each frequency lies within 6.2 deviations of
+// sensitivity. The difference of two bins has √2 of that noise, so the bin that leads by lead
+// counts wins with probability Φ(lead ÷ (√2·std)). Each frequency lies within 6.2 deviations of
 // that (false alarm below 1e-9), and noise wrong by √2 would not.
 func TestNormHistogramNoise(t *testing.T) {
 	const n, z, lead = 20000, 50, 100
@@ -136,7 +136,7 @@ func TestNormHistogramNoise(t *testing.T) {
 	}
 	if a, b := phi(lead/(z*math.Sqrt2)),
 		phi(lead/(z*2.0)); math.Abs(a-b)*n < 12.4*math.Sqrt(n*b*(1-b)) {
-		t.Errorf("the test cannot tell the relations apart: %v and %v", a, b)
+		t.Errorf("the test cannot distinguish the relations: %v and %v", a, b)
 	}
 }
 

@@ -8,22 +8,23 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// chunk is how many coordinates one sub-stream serves: fixed, so that the noise
+// chunk is the number of coordinates that use the same sub-stream. It is fixed, so that the noise
 // does not depend on the number of workers.
 const chunk = 8192
 
-// block is how many coordinates are drawn and handed to sink at a time: few enough that they, their
-// share of the sum and the optimiser's moments stay in the first cache together.
+// block is the number of coordinates that are drawn and passed to sink at a time: few enough that
+// they, their part of the sum and the optimiser's moments fit into the first-level cache
+// together.
 const block = entropy.Buffer
 
-// parallel makes the noise of one sum in chunks. Everything it needs is kept
-// from release to release. Chunk i draws from the allowance's sub-stream i,
-// which continues where the release before left off.
+// parallel makes the noise of one sum in chunks. Its memory is kept from release to release.
+// Chunk i draws from the allowance's sub-stream i, which continues where the previous release
+// ended.
 type parallel struct {
 	lanes   []*entropy.Stream
 	workers []*worker
 	kernels *sampler.Kernels
-	piece   func(i int) // made once: what is shared out allocates nothing
+	piece   func(i int) // made once, so that a release allocates nothing
 
 	spec          Gradient
 	normal        *sampler.Normal
@@ -52,7 +53,8 @@ func (a *Allowance) parallel(spec Gradient, l *sampler.Normal, grid float64) *pa
 	return p
 }
 
-// run hands every chunk to sink, on as many goroutines as are wanted and useful.
+// run passes every chunk to sink, on as many goroutines as requested, but no more than there are
+// chunks.
 func (p *parallel) run(workers int, sink func(offset int, noisy []float64)) {
 	chunks := (p.spec.dim() + chunk - 1) / chunk
 	workers = max(min(workers, chunks), 1)
@@ -74,17 +76,17 @@ func (p *parallel) run(workers int, sink func(offset int, noisy []float64)) {
 	p.workers[0].work()
 }
 
-// worker fills chunks. It reads its lane through a buffer of its own; what is
-// left of the buffer at a chunk's end is thrown away.
+// worker fills chunks. It reads its lane through a buffer; the rest of the buffer at the end of a
+// chunk is discarded.
 type worker struct {
 	job   *parallel
-	start func() // made once: a goroutine started from it allocates nothing
+	start func() // made once, so that starting a goroutine allocates nothing
 	lane  *entropy.Stream
 	next  int
 	noisy [block]float64
-	words []uint64      // what is being read
-	other []uint64      // room for what comes next
-	ahead entropy.Ahead // what of it is being made
+	words []uint64      // the words that are being read
+	other []uint64      // room for the next words
+	ahead entropy.Ahead // the part of other that is being made
 }
 
 func newWorker(job *parallel) *worker {
@@ -169,7 +171,8 @@ func (w *worker) drawSteps(l *sampler.Normal, dst []float64) {
 	}
 }
 
-// draw draws as many leading steps as one word each decides, and returns how many.
+// draw draws steps from leading words as long as a single word decides each step, and returns
+// their number.
 func (w *worker) draw(l *sampler.Normal, dst []float64, words []uint64) int {
 	if w.ahead.Words == nil {
 		return w.job.kernels.Steps(l, dst, words)

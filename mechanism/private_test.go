@@ -11,10 +11,10 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// TestSumsWithoutNoisePrintAsPrivate, by themselves under every verb and as fields by value's
-// verbs.
+// TestSumsWithoutNoisePrintAsPrivate: sums print as [private] under every verb, and as fields of
+// other structs they do not print their numbers.
 func TestSumsWithoutNoisePrintAsPrivate(t *testing.T) {
-	const telling = "471147114711" // longer than what an address has in common with it
+	const telling = "471147114711" // too long to occur in an address by chance
 	sum := mechanism.NewFixedSum(1, 1)
 	sum.AddInt(0, 471147114711)
 	counts, err := mechanism.NewNormHistogram(0, 10, 3)

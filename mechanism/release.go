@@ -29,8 +29,9 @@ type Part struct {
 // [10, 11] replacement changes the sum by 1 and presence by 11, and the event's curve
 // assumes that a record's absence is no farther than another record.
 //
-// Errors: [ErrNotCovered] if the effects of all releases under this grant would
-// exceed its event's Gaussian; shape and grid mistakes. Nothing has then been drawn.
+// Errors: [ErrNotCovered] if the effects of all releases under this grant would exceed its
+// event's Gaussian, and for a part without a sum, of a wrong shape or of an invalid grid. Nothing
+// has then been drawn.
 func (g *Grant) Release(effect float64, parts ...Part) error {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -84,7 +85,7 @@ func (a *Allowance) checkPart(p Part) error {
 	case len(p.Out) != len(p.Sum.sum):
 		return a.refuse("a part's Out has %d coordinates, its sum %d", len(p.Out), len(p.Sum.sum))
 	case !isPowerOfTwo(p.Sum.grid):
-		return a.refuse("grid %v: want a power of two", p.Sum.grid)
+		return a.refuse("grid %v: must be a power of two", p.Sum.grid)
 	}
 	return nil
 }
@@ -94,7 +95,7 @@ func isPowerOfTwo(x float64) bool {
 	return m == 0.5 && e > -1000 && e < 1000
 }
 
-// tellRelease passes a release through a tap.
+// tellRelease passes a release to the tap, if there is one.
 func (g *Grant) tellRelease(mechanism string, effect float64, parts []Part) error {
 	if g.a.run.tap == nil {
 		return nil

@@ -44,7 +44,7 @@ func TestReleaseLivesOnTheGrid(t *testing.T) {
 	}
 }
 
-// TestNoLowBitLeak: whatever the data, the same grid and the same parity.
+// TestNoLowBitLeak: grid and parity do not depend on the data.
 func TestNoLowBitLeak(t *testing.T) {
 	for _, value := range []float32{0, 1, 0.3, 1e-20, -7.77} {
 		odd := 0
@@ -113,7 +113,7 @@ func TestGradientNoiseIsRight(t *testing.T) {
 	for _, v := range draws[1] {
 		square += v * v
 	}
-	// The seed is fixed; the bound is six sigma all the same.
+	// The bound is six sigma, although the seed is fixed.
 	if got := math.Sqrt(square / (2 * dim)); math.Abs(got/6-1) > 6/math.Sqrt(4*dim) {
 		t.Errorf("standard deviation %v, want 6", got)
 	}
@@ -159,7 +159,7 @@ func TestGridRoundingIsCharged(t *testing.T) {
 		for i := range unit {
 			x := float32(rng.NormFloat64() * 10)
 			y := float32(float64(x) + unit[i]/math.Sqrt(norm))
-			// float32's own rounding, not ours
+			// the rounding of float32, which is not charged here
 			slack += math.Abs(float64(y) - float64(x) - unit[i]/math.Sqrt(norm))
 			d := (sampler.RoundToGrid(float64(y), 1/grid) - sampler.RoundToGrid(float64(x), 1/grid)) * grid
 			moved += d * d
@@ -202,8 +202,7 @@ func TestFixedSumIsExactAndOrderFree(t *testing.T) {
 	}
 }
 
-// TestFixedSumNeverGrowsANorm by brute force over rows and scales, compared in
-// exact arithmetic where it is close.
+// TestFixedSumNeverGrowsANorm compares random rows and scales with exact arithmetic.
 func TestFixedSumNeverGrowsANorm(t *testing.T) {
 	rng := rand.New(fixedBits(11))
 	for range 20000 {
@@ -218,7 +217,7 @@ func TestFixedSumNeverGrowsANorm(t *testing.T) {
 		want := ratioOf(row[0])
 		want.Mul(want, ratioOf(scale))
 		if got.Abs(got).Cmp(want.Abs(want)) > 0 {
-			t.Fatalf("%v × %v became larger", row[0], scale)
+			t.Fatalf("%v × %v was rounded away from zero", row[0], scale)
 		}
 	}
 	s := NewFixedSum(3, 0x1p-20)
@@ -237,8 +236,8 @@ func TestFixedSumNeverGrowsANorm(t *testing.T) {
 	}
 }
 
-// TestWrappingIsHarmless: at the end of the integers the noisy sum wraps; it
-// neither fails nor saturates, so neighbours stay neighbours.
+// TestWrappingIsHarmless: at the largest integer the noisy sum wraps around; it neither fails nor
+// saturates, so the difference of neighbours stays the same.
 func TestWrappingIsHarmless(t *testing.T) {
 	s := NewFixedSum(1, 1)
 	s.sum[0] = math.MaxInt64
@@ -260,7 +259,7 @@ func TestClipFactor(t *testing.T) {
 			t.Errorf("norm %v: factor %v", norm, f)
 		}
 		if float64(float32(f)) != f {
-			t.Errorf("norm %v: factor %v is no float32: it may be rounded up to a weight", norm, f)
+			t.Errorf("norm %v: factor %v is not a float32: rounding could increase it", norm, f)
 		}
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1), -1} {
@@ -269,7 +268,7 @@ func TestClipFactor(t *testing.T) {
 		}
 	}
 	if ClipFactor(1, math.NaN()) != 0 || ClipFactor(1, 0) != 0 {
-		t.Error("a clip norm that is none lets a row through")
+		t.Error("an invalid clip norm does not give factor 0")
 	}
 }
 
@@ -316,9 +315,9 @@ func TestGrantRefuses(t *testing.T) {
 
 	g = grantOf(t, gaussian(1))
 	if rows, _ := g.PoissonSample(1000, nil, nil); len(rows) != 0 {
-		t.Error("a sample the event does not hold")
+		t.Error("a sample that the event does not contain")
 	}
-	refused("release after a foreign sample", g.Release(1, part()))
+	refused("release after a sample of another event", g.Release(1, part()))
 
 	for name, effect := range map[string]float64{"NaN": math.NaN(), "zero": 0, "negative": -1,
 		"infinite": math.Inf(1)} {
@@ -342,7 +341,7 @@ func TestGrantRefuses(t *testing.T) {
 	refused("std", grantOf(t, gaussian(1)).Release(1, bad))
 }
 
-// recorder is a tap that fails where it is told to.
+// recorder is a tap that counts calls and fails with a given error.
 type recorder struct {
 	spends, releases int
 	fail             error
@@ -354,7 +353,7 @@ func (r *recorder) Sample(entropy.Sample)                 {}
 func (r *recorder) Refuse(string, error)                  {}
 func (r *recorder) Release(rel *entropy.Release) error    { r.releases++; return r.fail }
 
-// TestSpendComesFirst: when the release itself breaks, the ledger has its line.
+// TestSpendComesFirst: if the release fails, the ledger still has its entry.
 func TestSpendComesFirst(t *testing.T) {
 	tap := &recorder{fail: errors.New("the disk is full")}
 	ledger := accountant.NewLedger(testBudget())
@@ -374,7 +373,7 @@ func TestSpendComesFirst(t *testing.T) {
 	}
 }
 
-// TestNothingIsDrawnWithoutBudget: a refusal leaves no trace of a draw.
+// TestNothingIsDrawnWithoutBudget: if the budget is exceeded, nothing is drawn.
 func TestNothingIsDrawnWithoutBudget(t *testing.T) {
 	tap := new(recorder)
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 0.5, Delta: 1e-5})
@@ -439,7 +438,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// so that rare draws, whose exact arithmetic allocates, are the same few every time
+	// The seed makes the rare draws, whose exact arithmetic allocates, the same few every time.
 	g.a.run.source = source
 	spec := Gradient{Sum: make([]float32, 3*chunk), Sensitivity: 1, NoiseMultiplier: 1, Workers: 2}
 	sink := func(int, []float64) {}
@@ -470,8 +469,8 @@ func TestNoiseClassOnTheLedger(t *testing.T) {
 	}
 }
 
-// TestBulkLoopIsTheSampler: the loop that is written out for speed gives bit for
-// bit what the sampler gives.
+// TestBulkLoopIsTheSampler: the loop that is written inline for speed gives the same bits as the
+// sampler.
 func TestBulkLoopIsTheSampler(t *testing.T) {
 	source, err := entropy.Seeded(12)
 	if err != nil {
@@ -491,7 +490,7 @@ func TestBulkLoopIsTheSampler(t *testing.T) {
 		}
 		a := &Allowance{run: &Run{source: source}, id: 77}
 		job := a.parallel(Gradient{Sum: sum}, l, grid)
-		var lanes [3]*stock // by chunk, whose pieces come one after another
+		var lanes [3]*stock // by chunk; the pieces of a chunk come in order
 		for i := range lanes {
 			lanes[i] = &stock{lane: source.Stream(entropy.Chunked, 77, uint32(i))}
 		}
@@ -508,7 +507,7 @@ func TestBulkLoopIsTheSampler(t *testing.T) {
 	}
 }
 
-// stock reads a lane as a worker does, in whole buffers.
+// stock reads a lane in whole buffers, as a worker does.
 type stock struct {
 	lane  *entropy.Stream
 	words []uint64
@@ -560,7 +559,7 @@ func TestExtremeScalesAreRefusedNotFatal(t *testing.T) {
 	}
 }
 
-// TestRowsOfBothWidthsAgree: the float32 path is the float64 path, extremes included.
+// TestRowsOfBothWidthsAgree: the float32 path and the float64 path agree, extremes included.
 func TestRowsOfBothWidthsAgree(t *testing.T) {
 	rng := rand.New(fixedBits(14))
 	row := []float32{0, float32(math.Copysign(0, -1)), 1, -1, math.MaxFloat32, -math.MaxFloat32,
@@ -585,11 +584,11 @@ func TestRowsOfBothWidthsAgree(t *testing.T) {
 	}
 }
 
-// What a grant may draw is what its ledger priced, even if the caller's lists have
-// changed meanwhile.
+// TestTermsAreThoseOfTheLedger: a grant covers what its ledger priced, even if the caller has
+// changed its event since.
 func TestTermsAreThoseOfTheLedger(t *testing.T) {
 	multipliers := []float64{5}
-	// asked once the price is known
+	// The policy is called when the price is known.
 	late := func(accountant.Request) error { multipliers[0] = 0.1; return nil }
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 10, Delta: 1e-5},
 		accountant.WithPolicy(late))

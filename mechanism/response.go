@@ -5,13 +5,12 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// RandomizedResponse returns value with the event's probability of telling the
-// truth and otherwise a uniform one of its categories (value included).
+// RandomizedResponse returns value with probability 1 − Noise, where Noise is the event's, and
+// otherwise a category chosen uniformly from all of them, value included.
 //
-// Guarantee: that of the grant's accountant.RandomizedResponse; probabilities
-// are exact (noise class: exact). A value outside the categories counts as the
-// nearest one.
-// Errors: [ErrNotCovered] under any other event or the second time.
+// Guarantee: that of the grant's accountant.RandomizedResponse; probabilities are exact (noise
+// class: exact). A value outside the categories counts as the nearest one.
+// Errors: [ErrNotCovered] under any other event or at a second call.
 func (g *Grant) RandomizedResponse(value int) (int, error) {
 	e, ok := g.a.terms.other.(accountant.RandomizedResponse)
 	if !ok {

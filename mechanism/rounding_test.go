@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestProductsRoundTowardZero: what a row adds is never larger than the exact product, even where
-// the product all but reaches a grid point.
+// TestProductsRoundTowardZero: a row never adds more than the exact product, even if the product
+// is just below a grid point.
 func TestProductsRoundTowardZero(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	near := 0

@@ -12,8 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// ErrNotCovered is returned for draws that a grant's event does not cover. Nothing is
-// drawn then.
+// ErrNotCovered is returned for draws that a grant's event does not cover. Nothing is then drawn.
 var ErrNotCovered = errors.New("mechanism: draw not covered by its event")
 
 // Run is one fit's source of protecting randomness: one fresh key from the operating
@@ -22,11 +21,11 @@ type Run struct {
 	ledger *accountant.Ledger
 	source *entropy.Source
 	tap    entropy.Tap
-	failed error // why there is no randomness
+	failed error // why the run cannot draw
 
 	mu    sync.Mutex
-	step  uint64 // grants handed out
-	lanes uint64 // stream numbers handed out
+	step  uint64 // number of grants so far
+	lanes uint64 // number of streams so far
 }
 
 // Begin starts a run that spends from ledger.
@@ -59,9 +58,8 @@ func (r *Run) Relation() accountant.Relation {
 
 // Reserve reserves count releases of event e on the ledger.
 //
-// Guarantee: the ledger's published cost includes the whole reservation from now on,
-// used or not. Errors: those of the ledger, such as accountant.ErrBudgetExceeded;
-// nothing is reserved then.
+// Guarantee: the ledger's published cost includes the whole reservation from now on, used or not.
+// Errors: those of the ledger, such as accountant.ErrBudgetExceeded; nothing is reserved then.
 func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance, error) {
 	if r.failed != nil {
 		return nil, r.failed
@@ -71,8 +69,8 @@ func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance
 	if err != nil {
 		return nil, err
 	}
-	// The ledger's own copy: what may be drawn is what was priced, even if the caller has changed its
-	// own copy lists since.
+	// Use the ledger's copy of the event: what may be drawn is what was priced, even if the caller
+	// has changed its own copy since.
 	return r.allowance(purpose, res.Event(), res), nil
 }
 
@@ -124,7 +122,7 @@ func (r *Run) nextStep() uint64 {
 	return r.step
 }
 
-// comingStep is what nextStep will return if no other grant is taken before.
+// comingStep returns the number that nextStep will return if no other grant is taken before.
 func (r *Run) comingStep() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,8 +144,8 @@ type Allowance struct {
 	terms       terms
 	reservation *accountant.Reservation
 	id          uint64
-	guard       func(spend func() error) error // takes every use; may be nil
-	refuses     func() error                   // asked before anything is drawn; may be nil
+	guard       func(spend func() error) error // called for every use; may be nil
+	refuses     func() error                   // called before anything is drawn; may be nil
 
 	mu      sync.Mutex // guards the streams below
 	noise   *entropy.Stream
@@ -157,11 +155,11 @@ type Allowance struct {
 	keys    entropy.Indexed
 	last    prepared
 
-	notes sync.Mutex // guards noted alone, so that it can be read while noise is drawn
+	notes sync.Mutex // guards only noted, so that it can be read while noise is drawn
 	noted []accountant.NoiseClass
 }
 
-// Next takes one use on the ledger and then returns the right to draw its randomness.
+// Next takes one use on the ledger and then returns the grant for its draws.
 //
 // Errors: accountant.ErrReservationExhausted after the last one; those of Guard.
 func (a *Allowance) Next() (*Grant, error) {
@@ -171,7 +169,7 @@ func (a *Allowance) Next() (*Grant, error) {
 	return &Grant{a: a, step: a.run.nextStep()}, nil
 }
 
-// take takes one use, by way of the guard where there is one.
+// take takes one use, through the guard if there is one.
 func (a *Allowance) take() error {
 	if a.guard == nil {
 		return a.spend()
@@ -221,14 +219,14 @@ func (a *Allowance) normal(std, grid float64) (*sampler.Normal, error) {
 	}
 	l, err := sampler.NewNormal(std / grid * (1 + margin))
 	if err != nil {
-		return nil, fmt.Errorf("noise of standard deviation %v on a grid of %v: want 1 to 2^45 steps",
+		return nil, fmt.Errorf("noise of standard deviation %v on a grid of %v: must be 1 to 2^45 steps",
 			std, grid)
 	}
 	a.last = prepared{std, grid, l}
 	return l, nil
 }
 
-// note puts the noise class on the ledger's entry.
+// note records the noise class on the ledger's entry, once.
 func (a *Allowance) note(class accountant.NoiseClass) {
 	a.notes.Lock()
 	defer a.notes.Unlock()
@@ -239,7 +237,7 @@ func (a *Allowance) note(class accountant.NoiseClass) {
 	a.reservation.Note(class)
 }
 
-// refuse makes an error without any number that depends on records.
+// refuse returns an ErrNotCovered. The arguments must not depend on records.
 func (a *Allowance) refuse(format string, args ...any) error {
 	err := fmt.Errorf("%w: %s: %s", ErrNotCovered, a.purpose, fmt.Sprintf(format, args...))
 	if a.run.tap != nil {

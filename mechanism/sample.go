@@ -7,15 +7,14 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// PoissonSample draws the event's Poisson sample of the rows [0,n): every row is
-// in it independently with exactly the event's sampling probability. It appends
-// the rows in rising order to index, and to keys one uniform key for each of
-// them, for per-example randomness of models; a key depends on the run, the step and
-// the row only, not on other rows.
+// PoissonSample draws the event's Poisson sample of the rows [0,n): every row is in it
+// independently with exactly the event's sampling probability. It appends the rows in increasing
+// order to index, and to keys one uniform key for each of them, for per-example randomness of
+// models. A key depends only on the run, the step and the row, not on other rows.
 //
-// Guarantee: the sample is private, and so is its length. Errors: a sample that the
-// event does not cover, or a second one, appends nothing and makes every later release
-// under the grant return [ErrNotCovered].
+// Guarantee: the sample is private, and so is its length.
+// Errors: a sample that the event does not cover, or a second one, appends nothing and makes
+// every later release under the grant return [ErrNotCovered].
 func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []uint64) {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
@@ -35,13 +34,13 @@ func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []u
 	return index, keys
 }
 
-// NextSample returns the Poisson sample of the rows [0,n) that the next grant's PoissonSample will
-// return, so that these rows can be read before the step begins. The list is valid until then. It
-// is nil where no grant is left or the event has no Poisson sample.
+// NextSample returns the Poisson sample of the rows [0,n) that the next grant's PoissonSample
+// will return, so that these rows can be read before the step begins. The list is valid until
+// then. It is nil if no grant is left or the event has no Poisson sample.
 //
-// Guarantee: the sample is private, and may be shown to what reads the records alone. Nothing else
-// depends on the call: samples and keys are the same bits without it, and each sample is handed out
-// to one grant.
+// Guarantee: the sample is private, and may be passed only to code that reads the records.
+// Nothing else depends on the call: samples and keys have the same bits without it, and each
+// sample is given to one grant.
 func (a *Allowance) NextSample(n int) []int32 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -55,15 +54,15 @@ func (a *Allowance) NextSample(n int) []int32 {
 	return a.poissonAhead(n)
 }
 
-// sampleAhead is a sample that no grant has asked for yet.
+// sampleAhead is a sample that no grant has requested yet.
 type sampleAhead struct {
 	drawn bool
 	n     int
 	rows  []int32
 }
 
-// poissonAhead is the next sample of n rows; the caller holds mu. A sample of another number of
-// rows that was drawn ahead is thrown away.
+// poissonAhead returns the next sample of n rows; the caller holds mu. It discards a sample of
+// another number of rows that was drawn ahead.
 func (a *Allowance) poissonAhead(n int) []int32 {
 	if !a.ahead.drawn || a.ahead.n != n {
 		a.ahead.rows = sampler.PoissonRows(n, a.terms.probability, a.samples(), a.ahead.rows[:0])
@@ -100,8 +99,8 @@ func (a *Allowance) samples() *entropy.Stream {
 	return a.sampler
 }
 
-// coupled samples for a test: whether a row is in depends on seed, step and row
-// alone, so that neighbouring data sets share all other rows.
+// coupled draws a sample for a test: whether a row is in it depends only on seed, step and row,
+// so that the samples of neighbouring data sets agree on all other rows.
 func (a *Allowance) coupled(step uint64, n int, index []int32) []int32 {
 	q := a.terms.probability
 	words := a.run.source.Indexed(entropy.Include, step)

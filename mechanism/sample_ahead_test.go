@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// allowanceOf is one of three grants whose samples follow from a seed, drawn as they are in use.
+// allowanceOf returns an allowance of three grants whose samples follow from a seed, without a
+// tap.
 func allowanceOf(t testing.TB) *Allowance {
 	t.Helper()
 	r := Begin(context.Background(), accountant.NewLedger(testBudget()))
@@ -24,8 +25,8 @@ func allowanceOf(t testing.TB) *Allowance {
 	return a
 }
 
-// TestNextSample: looking ahead, once or often, changes no sample and no key, takes nothing, and
-// shows what the next grant gets; a sample that was looked at is handed out once.
+// TestNextSample: calls of NextSample change no sample and no key and take no use, and they
+// return the sample that the next grant gets. Each sample is given to one grant.
 func TestNextSample(t *testing.T) {
 	const n = 500
 	plain, looking := allowanceOf(t), allowanceOf(t)
@@ -53,18 +54,19 @@ func TestNextSample(t *testing.T) {
 		samples = append(samples, want)
 	}
 	if slices.Equal(samples[0], samples[1]) || slices.Equal(samples[1], samples[2]) {
-		t.Error("two grants have one sample")
+		t.Error("two grants have the same sample")
 	}
 	if looking.NextSample(n) != nil {
 		t.Error("a sample where no grant is left")
 	}
 }
 
-// TestNextSampleOfOtherRows: a sample that was looked at for another number of rows is not used.
+// TestNextSampleOfOtherRows: a sample that NextSample drew for another number of rows is not
+// used.
 func TestNextSampleOfOtherRows(t *testing.T) {
 	a := allowanceOf(t)
 	if a.NextSample(10); slices.Max(append(a.NextSample(1000), 0)) < 10 {
-		t.Error("a sample of few rows for many")
+		t.Error("the sample of 10 rows was returned for 1000")
 	}
 	g, err := a.Next()
 	if err != nil {
@@ -86,7 +88,7 @@ func TestNextSampleOfOtherRows(t *testing.T) {
 	}
 }
 
-// TestNextSampleUnderTests is that of the step, too.
+// TestNextSampleUnderTests: with a tap, NextSample returns the sample of the next step, too.
 func TestNextSampleUnderTests(t *testing.T) {
 	ctx := entropy.WithTap(t.Context(), seededTap{})
 	a, err := Begin(ctx, accountant.NewLedger(testBudget())).Reserve("test", sampled(0.3), 2)
@@ -105,7 +107,7 @@ func TestNextSampleUnderTests(t *testing.T) {
 	}
 }
 
-// seededTap is a test's tap that watches nothing.
+// seededTap is a tap that records nothing.
 type seededTap struct{}
 
 func (seededTap) Source() (*entropy.Source, error) { return entropy.Seeded(4) }

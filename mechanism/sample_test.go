@@ -22,8 +22,8 @@ func sampled(q float64) accountant.Event {
 	return accountant.PoissonSampled{Probability: q, Event: accountant.Gaussian{NoiseMultiplier: 1}}
 }
 
-// sixSigma compares a count with its law. It fails by chance with the probability of a normal
-// number beyond 6.2, which is 6e-10; docs/testing.md counts its calls.
+// sixSigma compares a count with its binomial distribution. It fails by chance with the
+// probability of a normal number beyond 6.2, which is 6e-10; docs/testing.md counts its calls.
 func sixSigma(t *testing.T, what string, count, n int, p float64) {
 	t.Helper()
 	mean, sd := float64(n)*p, math.Sqrt(float64(n)*p*(1-p))
@@ -32,9 +32,9 @@ func sixSigma(t *testing.T, what string, count, n int, p float64) {
 	}
 }
 
-// TestPoissonSampleRate: a rate wrong by one per cent would show, on either path through the rows.
-// Each of the eight comparisons fails by chance with the probability of a normal number beyond 6.2,
-// which is 6e-10.
+// TestPoissonSampleRate would find a rate that is wrong by one per cent, on both paths through
+// the rows. Each of the eight comparisons fails by chance with the probability of a normal number
+// beyond 6.2, which is 6e-10.
 func TestPoissonSampleRate(t *testing.T) {
 	for _, q := range []float64{0.5, 0.2, 0.1, 0.01} {
 		n := int(1.7e6 * (1 - q) / q) // one per cent of the rate is 13 standard deviations
@@ -63,8 +63,8 @@ func TestPoissonSampleRate(t *testing.T) {
 	}
 }
 
-// Inclusions are independent: as many rows follow one another as q says. One comparison, which
-// fails by chance with probability 6e-10.
+// TestPoissonNeighboursAreIndependent: a fraction q of the sampled rows is followed by a sampled
+// row. It makes one comparison, which fails by chance with probability 6e-10.
 func TestPoissonNeighboursAreIndependent(t *testing.T) {
 	const n, q = 400000, 0.1
 	rows, _ := grantOf(t, sampled(q)).PoissonSample(n, nil, nil)

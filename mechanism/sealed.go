@@ -25,7 +25,7 @@ type Key struct {
 	*hiddenKey
 }
 
-// hiddenKey keeps a key two references away, where package fmt does not follow from an unexported
+// hiddenKey keeps a key behind two pointers, which package fmt does not follow from an unexported
 // field of another struct.
 type hiddenKey struct {
 	*keyBytes
@@ -40,9 +40,9 @@ func NewKey() Key {
 	return Key{&hiddenKey{&k}}
 }
 
-// ReadKey is the key of what Secret returned.
+// ReadKey returns the key whose bytes Secret returned.
 //
-// Errors: *param.Error for another number of bytes; it does not hold them.
+// Errors: *param.Error for another number of bytes; the error does not contain them.
 func ReadKey(secret []byte) (Key, error) {
 	if len(secret) != KeySize {
 		return Key{}, param.New("mechanism.ReadKey.secret", fmt.Sprintf("%d bytes", len(secret)),
@@ -55,7 +55,8 @@ func ReadKey(secret []byte) (Key, error) {
 
 func (k Key) made() bool { return k.hiddenKey != nil }
 
-// Secret is the key in plain bytes, for a store of secrets. Any holder can read what it sealed.
+// Secret returns the key as plain bytes, for a store of secrets. Anyone who has them can read
+// what the key sealed.
 func (k Key) Secret() []byte {
 	if !k.made() {
 		return nil
@@ -63,8 +64,8 @@ func (k Key) Secret() []byte {
 	return append([]byte(nil), k.secret[:]...)
 }
 
-// ID is a public name of the key, which tells keys apart and does not give them away; "" for the
-// zero value.
+// ID returns a public name of the key, which distinguishes keys and does not reveal them; "" for
+// the zero value.
 func (k Key) ID() string {
 	if !k.made() {
 		return ""
@@ -79,26 +80,28 @@ func (k Key) ID() string {
 // Format writes "[private]" for every verb.
 func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (Key) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
 func (Key) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
-// ErrSealed is returned for bytes that do not hold what they are said to hold: sealed under another
-// key or about something else, changed, or cut short.
+// ErrSealed is returned for bytes that were sealed under another key or with another label,
+// changed, or cut short.
 var ErrSealed = errors.New("mechanism: not what was sealed under this key")
 
-// saltSize bytes of salt and a nonce of 96 bits are drawn for each call of Seal, and the salt makes
-// a key of its own: many more sums may be sealed than the 2³² that one key of GCM allows.
+// saltSize is the number of bytes of salt. Each call of Seal draws a salt and a nonce of 96 bits,
+// and derives a new key from the salt, so that many more sums may be sealed than the 2³² that one
+// key of GCM allows.
 const saltSize = 32
 
-// Seal encrypts private sums and authenticates them together with about, which stays in the clear
-// elsewhere and says what they are. AES-256 in GCM, under a key of this call's own.
+// Seal encrypts private sums and authenticates them together with the label about, which says
+// what they are and is not part of the result. It uses AES-256 in GCM, with a new key for each
+// call.
 //
-// Guarantee: none. What comes back holds sums without noise; it may travel and lie wherever those
-// who lack the key can see it, but opening it is for processes that may see the records. Its length
-// depends on the number of coordinates alone.
+// Guarantee: none. The result holds sums without noise. It may be sent and stored where others
+// can see it who do not have the key, but only processes that may see the records may open it.
+// Its length depends only on the number of coordinates.
 // Errors: *param.Error for the zero key or a sum without coordinates.
 func (k Key) Seal(about []byte, sums ...*FixedSum) ([]byte, error) {
 	plain, err := k.plain(sums)
@@ -114,10 +117,10 @@ func (k Key) Seal(about []byte, sums ...*FixedSum) ([]byte, error) {
 	return k.seal(sealedSums, about, plain)
 }
 
-// SealBytes encrypts a message between processes that may see the records, such as which of them a
-// step reads, and authenticates it together with about.
+// SealBytes encrypts a message between processes that may see the records, for example the rows
+// that a step reads, and authenticates it together with the label about.
 //
-// Guarantee: none; see Seal. Its length tells that of the message.
+// Guarantee: none; see Seal. The length of the result reveals that of the message.
 // Errors: *param.Error for the zero key.
 func (k Key) SealBytes(about, message []byte) ([]byte, error) {
 	if _, err := k.plain(nil); err != nil {
@@ -136,7 +139,7 @@ func (k Key) seal(use string, about, plain []byte) ([]byte, error) {
 	return gcm.Seal(out, nil, plain, about), nil
 }
 
-// OpenBytes returns the message that SealBytes has sealed.
+// OpenBytes returns the message that SealBytes sealed.
 //
 // Errors: ErrSealed; *param.Error for the zero key.
 func (k Key) OpenBytes(about, sealed []byte) ([]byte, error) {
@@ -146,7 +149,7 @@ func (k Key) OpenBytes(about, sealed []byte) ([]byte, error) {
 	return k.open(sealedBytes, nil, about, sealed)
 }
 
-// open decrypts into room where that is large enough.
+// open decrypts into room if that is large enough.
 func (k Key) open(use string, room, about, sealed []byte) ([]byte, error) {
 	if len(sealed) < saltSize {
 		return nil, ErrSealed
@@ -162,10 +165,10 @@ func (k Key) open(use string, room, about, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// What a key made of the pipeline's key is for.
+// These are the uses for which keys are derived from a Key.
 const sealedSums, sealedBytes = "privgen sealed sums", "privgen sealed bytes"
 
-// plain is room for the coordinates of sums.
+// plain returns an empty slice with room for the coordinates of sums.
 func (k Key) plain(sums []*FixedSum) ([]byte, error) {
 	if !k.made() {
 		return nil, param.New("mechanism.Key", redacted, "a key made by NewKey or ReadKey")
@@ -180,7 +183,8 @@ func (k Key) plain(sums []*FixedSum) ([]byte, error) {
 	return make([]byte, 0, n), nil
 }
 
-// cipher is GCM with a nonce of its own each time, under the key that a salt makes of this one.
+// cipher returns GCM with random nonces, under the key that is derived from k, the salt and the
+// use.
 func (k Key) cipher(salt []byte, use string) (cipher.AEAD, error) {
 	key, err := hkdf.Key(sha256.New, k.secret[:], salt, use, KeySize)
 	if err != nil {
@@ -193,10 +197,10 @@ func (k Key) cipher(salt []byte, use string) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Open sets sums to what was sealed. They must have the dimensions of the sums that were sealed;
-// that their grids are the same is for about to say.
+// Open sets sums to the sealed values. They must have the dimensions of the sums that were
+// sealed. Open does not check that their grids are the same: make the grids part of about.
 //
-// Errors: ErrSealed, which leaves the sums as they were; *param.Error as of Seal.
+// Errors: ErrSealed, which leaves the sums unchanged; *param.Error as for Seal.
 func (k Key) Open(about, sealed []byte, sums ...*FixedSum) error {
 	room, err := k.plain(sums)
 	if err != nil {
@@ -220,7 +224,7 @@ func (k Key) Open(about, sealed []byte, sums ...*FixedSum) error {
 	return nil
 }
 
-// Alike returns a zero sum of the same coordinates on the same grid.
+// Alike returns a zero sum of the same dimension on the same grid.
 func (s *FixedSum) Alike() *FixedSum {
 	if !s.made() {
 		return new(FixedSum)

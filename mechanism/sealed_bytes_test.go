@@ -2,12 +2,13 @@ package mechanism
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"testing"
 )
 
-// TestSealedBytes: a message opens under its key and about what it was sealed for, and as nothing
-// else; sealed twice it is not the same bytes.
+// TestSealedBytes: a message opens only under its key and label, and only as bytes. Sealing it
+// twice gives different bytes.
 func TestSealedBytes(t *testing.T) {
 	k, message := NewKey(), make([]byte, 8)
 	one, err := k.SealBytes([]byte("about"), message)
@@ -22,7 +23,10 @@ func TestSealedBytes(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if bytes.Equal(one, two) {
-		t.Error("two messages have one nonce")
+		t.Error("sealing twice gives the same bytes")
+	}
+	if bytes.Equal(one[:saltSize], two[:saltSize]) { // once in 2^256 runs
+		t.Error("two messages have one salt")
 	}
 	changed := bytes.Clone(one)
 	changed[len(changed)-1] ^= 1
@@ -48,7 +52,7 @@ func TestSealedBytes(t *testing.T) {
 	}
 }
 
-// TestWholeGradients are those of units and carry, to the bit, and exact.
+// TestWholeGradients: a release of Whole has the same bits as one of Units and Carry.
 func TestWholeGradients(t *testing.T) {
 	units, carry := []int32{5, -7, 1 << 30}, []float64{1 << 40, 0, -3}
 	whole := NewFixedSum(3, 0.25)
@@ -82,6 +86,27 @@ func TestWholeGradients(t *testing.T) {
 		bad.Sensitivity, bad.NoiseMultiplier = 1, 1
 		if grant.ReleaseGradient(bad, func(int, []float64) {}) == nil {
 			t.Errorf("%v is released", bad)
+		}
+	}
+}
+
+// TestKeysHaveNamesThatKeepThem: the public name of a key holds none of its bytes in a row.
+func TestKeysHaveNamesThatKeepThem(t *testing.T) {
+	secret := make([]byte, KeySize)
+	for i := range secret {
+		secret[i] = byte(1 + 7*i)
+	}
+	k, err := ReadKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := hex.DecodeString(k.ID())
+	if err != nil || len(name) == 0 || len(name) > KeySize/4 {
+		t.Errorf("the name is %q: %v", k.ID(), err)
+	}
+	for i := range len(secret) - 1 {
+		if bytes.Contains(name, secret[i:i+2]) {
+			t.Errorf("the name %q holds a part of the key", k.ID())
 		}
 	}
 }

@@ -30,8 +30,8 @@ func HistogramSensitivity(r accountant.Relation) float64 {
 // a subnormal number errs by more than 2^-20 of it. A row whose norm is not finite gets
 // 0.
 //
-// The factor is itself a float32 number, rounded down, because a factor that a
-// caller rounds to a subnormal weight could grow by half of itself.
+// The factor is itself a float32 number, rounded down, because a caller that rounds a factor to a
+// subnormal float32 could increase it by half.
 func ClipFactor(squaredNorm, clip float64) float64 {
 	if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) || !(clip > 0) {
 		return 0
@@ -44,7 +44,7 @@ func ClipFactor(squaredNorm, clip float64) float64 {
 	return float32Below(target / norm)
 }
 
-// float32Below is the largest float32 number that is not above x ≥ 0.
+// float32Below returns the largest float32 number that is not above x ≥ 0.
 func float32Below(x float64) float64 {
 	f := float32(x)
 	if float64(f) > x {

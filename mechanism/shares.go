@@ -1,11 +1,11 @@
 package mechanism
 
-// shareStep is the least part of a record that a sum can hold exactly: the rows of one person count
-// for parts of 1 that are multiples of it and add up to 1.
+// shareStep is the unit of the fractions as which rows of one person count: the fractions are
+// multiples of it and add up to 1, so that sums hold them exactly.
 const shareStep = 0x1p-20
 
-// CountGrid is the grid for counts that receive noise of standard deviation std: that of
-// [ShareGrid] where rows count for parts of 1, that of [GridFor] where each counts 1.
+// CountGrid returns the grid for counts that receive noise of standard deviation std: that of
+// [ShareGrid] if rows count as fractions of 1, and that of [GridFor] if each row counts 1.
 func CountGrid(std float64, parts bool) float64 {
 	if parts {
 		return ShareGrid(std)
@@ -13,22 +13,23 @@ func CountGrid(std float64, parts bool) float64 {
 	return GridFor(std)
 }
 
-// ShareGrid is the grid for counts to which rows add parts of 1 by [FixedSum.AddShare], and that
-// receive noise of standard deviation std: that of [GridFor], or 2^-20 where it is finer.
+// ShareGrid returns the grid for counts to which [FixedSum.AddShare] adds fractions of 1, and
+// that receive noise of standard deviation std: the grid of [GridFor] or 2^-20, whichever is
+// finer.
 func ShareGrid(std float64) float64 { return min(GridFor(std), shareStep) }
 
-// AddShare adds a part of 1 to coordinate i, which must be a multiple of 2^-20: exactly, so that
-// parts that add up to 1 count as much as 1.
+// AddShare adds a fraction of 1, which must be a multiple of 2^-20, to coordinate i. The addition
+// is exact, so that fractions that add up to 1 count as much as 1.
 //
-// It panics at a part of less than 1 on a sum whose grid is coarser than that of [ShareGrid], on
-// which they would not.
+// It panics for a fraction below 1 on a sum whose grid is coarser than 2^-20, on which the
+// addition would not be exact.
 func (s *FixedSum) AddShare(i int, share float64) {
 	if share == 1 {
 		s.AddInt(i, 1)
 		return
 	}
 	if s.grid > shareStep {
-		panic("mechanism: shares on a grid that cannot hold them")
+		panic("mechanism: FixedSum.AddShare: the sum's grid is coarser than 2^-20: use ShareGrid")
 	}
 	s.sum[i] += steps(share * s.inverse)
 }

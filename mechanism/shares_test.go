@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestSharesAddUpExactly: parts of 1 in multiples of 2^-20 are counted as 1, whatever the noise,
-// and on a grid that cannot hold them they are refused.
+// TestSharesAddUpExactly: fractions in multiples of 2^-20 that add up to 1 count as 1, whatever
+// the noise, and are refused on a grid that is too coarse.
 func TestSharesAddUpExactly(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1e9, Delta: 1e-5}
 	for _, std := range []float64{1e-3, 1, 1000, 1e6, 1e7} {

@@ -2,14 +2,13 @@ package mechanism
 
 import "github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 
-// SampleWithoutReplacement draws the event's uniformly random subset of exactly
-// its Sample of the rows [0, Population), appending rows in rising order and
-// keys as [Grant.PoissonSample] does.
+// SampleWithoutReplacement draws a uniformly random subset of the rows [0, Population), of size
+// Sample, both of which are the event's. It appends rows in increasing order, and keys as
+// [Grant.PoissonSample] does.
 //
-// Guarantee: every subset of that size is equally likely, exactly.
-// Errors: as for PoissonSample.
-// Source: Knuth, The Art of Computer Programming 3.4.2, Algorithm S; for small
-// subsets of many rows Floyd's algorithm (Bentley and Floyd 1987), whose time does
+// Guarantee: all subsets of that size are exactly equally likely.
+// Errors: as for PoissonSample. Source: Knuth, The Art of Computer Programming 3.4.2, Algorithm
+// S; for small subsets of many rows Floyd's algorithm (Bentley and Floyd 1987), whose time does
 // not grow with the population.
 func (g *Grant) SampleWithoutReplacement(index []int32, keys []uint64) ([]int32, []uint64) {
 	g.a.mu.Lock()

@@ -8,9 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// TestFloydSubsets: every pair of many rows is as likely as any other, in rising order.
+// TestFloydSubsets: all pairs of many rows are equally likely, and in increasing order.
 func TestFloydSubsets(t *testing.T) {
-	const population, n = 24, 400000 // the fewest of which a pair is drawn by Floyd's algorithm
+	const population, n = 24, 400000 // so many rows that Floyd's algorithm draws the pair
 	counts := map[[2]int32]int{}
 	run := Begin(context.Background(),
 		accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5,
@@ -34,8 +34,8 @@ func TestFloydSubsets(t *testing.T) {
 	}
 }
 
-// TestSampledSumCovers: the multiplier is relative to one record's norm, of which replacing moves
-// the sum twice.
+// TestSampledSumCovers: the multiplier is relative to the norm of one record; replacing a record
+// moves the sum by twice that norm.
 func TestSampledSumCovers(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		run := Begin(context.Background(),
@@ -55,7 +55,7 @@ func TestSampledSumCovers(t *testing.T) {
 			t.Errorf("%v: %v", r, err)
 		}
 		if err := draw(most * 1.01); !errors.Is(err, ErrNotCovered) {
-			t.Errorf("%v: more than the event pays for was drawn: %v", r, err)
+			t.Errorf("%v: more was drawn than the event covers: %v", r, err)
 		}
 	}
 }

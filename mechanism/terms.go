@@ -2,7 +2,7 @@ package mechanism
 
 import "github.com/seed7ba64551/privgen/accountant"
 
-// sampling is how an event chooses the rows it looks at.
+// sampling says how an event chooses the rows that it reads.
 type sampling int
 
 const (
@@ -55,8 +55,8 @@ func termsOf(e accountant.Event) terms {
 	return terms{other: e}
 }
 
-// under is what the event covers under a relation. A sampled sum's multiplier is relative
-// to the norm of one record; where a record is replaced the sum moves twice as far.
+// under returns what the event covers under a relation. A sampled sum's multiplier is relative to
+// the norm of one record; if a record is replaced, the sum moves twice as far.
 func (t terms) under(r accountant.Relation, e accountant.Event) terms {
 	if _, ok := e.(accountant.SampledSum); ok && r == accountant.ReplaceOne {
 		t.gaussian *= 4
@@ -64,8 +64,8 @@ func (t terms) under(r accountant.Relation, e accountant.Event) terms {
 	return t
 }
 
-// inner reads an event that may hold no sampling of its own: a sample of a
-// sample, or several samples under one grant, are not covered.
+// inner reads an event that may not contain sampling: a sample of a sample, or several samples
+// under one grant, are not covered.
 func inner(e accountant.Event) terms {
 	t := termsOf(e)
 	if t.sampling != sampleNone {

@@ -36,7 +36,7 @@ func TestReserveAllGivesNothingOrEverything(t *testing.T) {
 	}
 }
 
-// TestGuardComesBeforeTheUse: what the guard refuses is not taken.
+// TestGuardComesBeforeTheUse: a use that the guard refuses is not taken.
 func TestGuardComesBeforeTheUse(t *testing.T) {
 	ledger := accountant.NewLedger(transactionBudget)
 	all, err := mechanism.ReserveAll(t.Context(), ledger, transaction(50))
@@ -63,7 +63,7 @@ func TestGuardComesBeforeTheUse(t *testing.T) {
 	}
 }
 
-// TestGuardThatTakesNothing: a guard that forgets to spend hands out nothing.
+// TestGuardThatTakesNothing: there is no grant if the guard does not call spend.
 func TestGuardThatTakesNothing(t *testing.T) {
 	all, err := mechanism.ReserveAll(t.Context(), accountant.NewLedger(transactionBudget),
 		transaction(50))
@@ -76,8 +76,8 @@ func TestGuardThatTakesNothing(t *testing.T) {
 	}
 }
 
-// TestRefuseWhenStopsEveryMechanism: an allowance's observer can stop a release after its data
-// were read; nothing is drawn then, whatever the mechanism.
+// TestRefuseWhenStopsEveryMechanism: the function given to RefuseWhen can stop a release of any
+// mechanism after its data were read; nothing is then drawn.
 func TestRefuseWhenStopsEveryMechanism(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 100, Delta: 1e-5,
 		Relation: accountant.ReplaceOne})
@@ -134,7 +134,7 @@ func TestRefuseWhenStopsEveryMechanism(t *testing.T) {
 		}
 		now = false
 		if err := c.draw(g); !errors.Is(err, stop) {
-			t.Errorf("%s: a grant that was refused is of use again: %v", what, err)
+			t.Errorf("%s: a grant that was refused can be used again: %v", what, err)
 		}
 		if g, err = all[0].Next(); err != nil || c.draw(g) != nil || len(all[0].Classes()) != 1 {
 			t.Errorf("%s: %v, noted %v", what, err, all[0].Classes())

@@ -8,30 +8,33 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// maxTrials bounds a draw that has no limit of its own; a draw beyond it is made again.
+// maxTrials bounds a draw without a limit; a larger draw is made again.
 const maxTrials = 1 << 20
 
-// LeastGamma is the smallest γ of a number of runs that Trials draws, since that takes 1/γ steps.
+// LeastGamma is the smallest γ of a number of runs that Trials supports, since drawing it takes
+// about 1/γ steps.
 const LeastGamma = 1e-8
 
 // Trials draws the number of runs of a selection and, for each run, one of the given number of
 // choices, all equally likely. If limit is positive, the number is redrawn until it is at most
 // limit.
 //
-// Guarantee: that of the grant's accountant.RepeatAndSelect, provided that the runs are independent
-// given the records, that each costs no more than the event's own, and that only the best of them
-// is released. Their number and their choices are secret and drawn exactly from the protecting
-// stream (noise class: exact). The event documents how a limit affects its price. Errors:
-// [ErrNotCovered] under any other event or the second time; for a shape above 1, a γ below
-// LeastGamma and a Poisson number with a limit or a mean that is not whole, which are not
-// supported. Nothing is drawn then. Source: Papernot and Steinke 2022.
+// Guarantee: that of the grant's accountant.RepeatAndSelect, provided that the runs are
+// independent given the records, that each costs no more than the event's own, and that only the
+// best of them is released. Their number and their choices are secret and drawn exactly from the
+// stream of the run's noise (noise class: exact). The event documents how a limit affects its
+// price.
+// Errors: [ErrNotCovered] under any other event or at a second call; also for a shape above 1, a
+// γ below LeastGamma, and a Poisson number with a limit or a mean that is not whole, which are
+// not supported. Nothing is then drawn. Source: Papernot and Steinke 2022.
 func (g *Grant) Trials(choices, limit int) ([]int, error) {
 	e, ok := g.a.terms.other.(accountant.RepeatAndSelect)
 	if !ok {
 		return nil, g.a.refuse("the event is not a selection among runs")
 	}
 	if choices < 1 || limit < 0 {
-		return nil, g.a.refuse("%d choices, a limit of %d", choices, limit)
+		return nil, g.a.refuse("%d choices and a limit of %d: want at least one choice and no "+
+			"negative limit", choices, limit)
 	}
 	number, err := g.a.trialNumber(e, limit)
 	if err != nil {
@@ -51,21 +54,23 @@ func (g *Grant) Trials(choices, limit int) ([]int, error) {
 	return out, nil
 }
 
-// trialNumber is the draw of the event's number of runs.
+// trialNumber returns a function that draws the event's number of runs.
 func (a *Allowance) trialNumber(e accountant.RepeatAndSelect,
 	limit int) (func(entropy.Bits) int, error) {
 	if e.Poisson {
 		if limit > 0 || e.Mean != math.Trunc(e.Mean) || e.Mean > maxTrials/4 {
-			return nil, a.refuse("a Poisson number of mean %v with a limit of %d", e.Mean, limit)
+			return nil, a.refuse("a Poisson number of mean %v with a limit of %d: want a whole mean "+
+				"of at most 2^18, no limit", e.Mean, limit)
 		}
 		return func(bits entropy.Bits) int { return sampler.Poisson(int(e.Mean), bits) }, nil
 	}
 	if e.Shape > 1 || (1+e.Shape)-1 != e.Shape {
-		return nil, a.refuse("a shape of %v: want a number in (-1, 1] to which 1 adds exactly", e.Shape)
+		return nil, a.refuse("a shape of %v: want a number in (-1, 1] whose sum with 1 is exact in "+
+			"floating point", e.Shape)
 	}
 	if e.Gamma() < LeastGamma {
-		return nil, a.refuse("a mean of %v at shape %v: such numbers take too long to draw", e.Mean,
-			e.Shape)
+		return nil, a.refuse("a mean of %v at shape %v: γ = %.3g, want at least %g", e.Mean, e.Shape,
+			e.Gamma(), LeastGamma)
 	}
 	if limit == 0 || limit > maxTrials {
 		limit = maxTrials

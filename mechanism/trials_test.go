@@ -19,7 +19,8 @@ func trialsOf(t *testing.T, e accountant.Event) *Grant {
 	return g
 }
 
-// TestTrialsAreDrawnOnce: of a selection's grant comes one draw, of the event's own law.
+// TestTrialsAreDrawnOnce: the grant of a selection covers one draw, from the event's own
+// distribution.
 func TestTrialsAreDrawnOnce(t *testing.T) {
 	e := accountant.RepeatAndSelect{Event: accountant.Pure{Epsilon: 1}, Mean: 12, Shape: 0}
 	g := trialsOf(t, e)
@@ -55,9 +56,9 @@ func TestTrialsAreDrawnOnce(t *testing.T) {
 	}
 }
 
-// TestTrialsHaveTheirMean: the mean that was priced is that of the draws, and never more. Numbers
-// of runs have a standard deviation of 3.2 means or less, so 4,000 draws that are right fail with
-// probability 1e-9, at six standard deviations of their mean; the mean is told from one 30 % off.
+// TestTrialsHaveTheirMean: the mean of the draws is the mean that was priced. Numbers of runs
+// have a standard deviation of at most 3.2 means, so 4,000 correct draws fail with probability
+// 1e-9, at six standard deviations of their mean. A mean that is 30 % off is found.
 func TestTrialsHaveTheirMean(t *testing.T) {
 	const n = 4000
 	for _, e := range []accountant.RepeatAndSelect{

@@ -18,24 +18,25 @@ type Guess struct {
 const (
 	guessWeight = 1 << 16 // steps of a weight
 	mostGuess   = 1 << 17 // counts
-	mostApart   = 1 << 45 // steps of the grid that a count may be from its answer
+	mostApart   = 1 << 45 // largest distance of a count from its answer, in steps of the grid
 )
 
-// Worst chooses one of several guesses with probability proportional to exp(ε·u/2), ε being the
-// event's and u the guess's utility: the sum of the distances of counts from answers, times the
-// weight, divided by change, minus the handicap, rounded down.
+// Worst chooses one of several guesses with probability proportional to exp(ε·u/2), where ε is
+// the event's and u is the guess's utility: the sum of the distances of counts from answers,
+// times the weight, divided by change and rounded down, minus the handicap.
 //
-// Guarantee: that of Exponential, provided that the counts of every guess change by at most change
-// in total between neighbours: 1 where a record that counts once in each table comes or goes, 2
-// where it is replaced. The utility is computed in whole numbers: distances in steps of the sums'
-// grid, each of them limited to 2^45 steps, which moves none further than its count. A count that
-// wraps around would move further, so the grid must leave room for counts of 2^39.
-// Errors: those of Exponential; [ErrNotCovered] for another number of answers than of counts, more
-// than 2^17 of them, a weight outside (0, 1], a grid outside [FinestCounts] to 1, or a change other
-// than 1 and 2. Nothing has then been drawn.
+// Guarantee: that of Exponential, provided that the counts of every guess change by at most
+// change in total between neighbours: 1 if a record that counts once in each table is added or
+// removed, 2 if it is replaced. The utility is computed in whole numbers: distances in steps of
+// the sums' grid, each of them limited to 2^45 steps, so that no distance changes by more than
+// its count does. A count that wraps around would change by more, so the grid must leave room for
+// counts of 2^39.
+// Errors: those of Exponential; [ErrNotCovered] if the numbers of answers and counts differ or
+// are above 2^17, for a weight outside (0, 1], a handicap that is not finite or above 2^60, a
+// grid outside [FinestCounts] to 1, or a change other than 1 and 2. Nothing has then been drawn.
 func (g *Grant) Worst(list []Guess, change int) (int, error) {
 	if change != 1 && change != 2 {
-		return 0, g.a.refuse("counts that change by %d between neighbours: want 1 or 2", change)
+		return 0, g.a.refuse("counts that change by %d between neighbours: must be 1 or 2", change)
 	}
 	utilities := make([]int64, len(list))
 	for i, c := range list {
@@ -50,12 +51,12 @@ func (g *Grant) Worst(list []Guess, change int) (int, error) {
 	return g.Exponential(utilities)
 }
 
-// utility is what the guess is wrong by.
+// utility returns the guess's utility; see Grant.Worst.
 func (c Guess) utility(change int) int64 {
 	var apart uint64 // at most 2^62
 	for i, count := range c.Counts.sum {
 		d := float64(count) - min(max(math.Round(c.Answers[i]*c.Counts.inverse), -mostApart), mostApart)
-		if d == d { // an answer that is not a number says nothing, whatever the count
+		if d == d { // a NaN answer contributes nothing, whatever the count
 			apart += uint64(min(math.Abs(d), mostApart))
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 )
 
-// TestWorstMovesByOne: whatever single record comes, goes or is replaced, no guess's utility moves
-// by more than 1, also where counts are parts of records, weights are no powers of two, and answers
-// are not whole, far away or not numbers.
+// TestWorstMovesByOne: adding, removing or replacing a single record changes no guess's utility
+// by more than 1, even if counts are fractions, weights are not powers of two, and answers are
+// not whole, far away or NaN.
 func TestWorstMovesByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	for range 20_000 {
@@ -37,8 +37,8 @@ func TestWorstMovesByOne(t *testing.T) {
 			before[i] = math.Floor(5*rng.Float64()/grid) * grid
 		}
 		moves := [][]float64{make([]float64, cells), make([]float64, cells)}
-		moves[0][rng.IntN(cells)]++ // a record comes
-		moves[1][rng.IntN(cells)]++ // and another goes
+		moves[0][rng.IntN(cells)]++ // a record is added
+		moves[1][rng.IntN(cells)]++ // and another is removed
 		utility := func(counts []float64, change int) int64 {
 			guess.Counts = mechanism.NewFixedSum(cells, grid)
 			guess.Counts.AddRow64(counts, 1)
@@ -49,19 +49,19 @@ func TestWorstMovesByOne(t *testing.T) {
 			after[i] = before[i] + moves[0][i]
 		}
 		if d := utility(after, 1) - utility(before, 1); d > 1 || d < -1 {
-			t.Fatalf("a record that comes moves the utility of %+v by %d", guess, d)
+			t.Fatalf("an added record moves the utility of %+v by %d", guess, d)
 		}
 		for i := range after {
 			after[i] -= moves[1][i]
 		}
 		if d := utility(after, 2) - utility(before, 2); d > 1 || d < -1 {
-			t.Fatalf("a record that is replaced moves the utility of %+v by %d", guess, d)
+			t.Fatalf("a replaced record moves the utility of %+v by %d", guess, d)
 		}
 	}
 }
 
-// TestWorst chooses as Exponential does among the utilities, with the same randomness, and refuses
-// what it is not for before anything is drawn.
+// TestWorst: Worst chooses as Exponential does for the utilities, with the same randomness, and
+// refuses invalid guesses before anything is drawn.
 func TestWorst(t *testing.T) {
 	event := accountant.ExponentialMechanism{Epsilon: 0.3}
 	begin := func(seed uint64) *mechanism.Grant {

@@ -35,10 +35,10 @@ func (d interrupting) Gather(rows []int32, b *device.Batch) {
 	d.Data.Gather(rows, b)
 }
 
-// TestLostSamplesAreMadeUpForOnce: the sums of what is left stand for all records, their noise is
-// said to be wider, and the same call gives the same embedding again. A public number of records
-// stays what it is. Sampling moves a mean of three samples by less than 20 records, noise by less
-// than 10.
+// TestLostSamplesAreMadeUpForOnce: the sums of the remaining samples are scaled to all records, the
+// stated noise is wider, and the same call returns the same embedding again. A public number of
+// records is not scaled. Sampling moves a mean of three samples by less than 20 records, noise by
+// less than 10.
 func TestLostSamplesAreMadeUpForOnce(t *testing.T) {
 	const n, steps = 9000, 4 // two pieces a sample
 	for _, c := range []merf.Config{
@@ -152,8 +152,8 @@ func TestReleasesOfShardsGoOn(t *testing.T) {
 	}
 }
 
-// TestFitsToStreamsGoOn from their checkpoint: the embedding is released once, and training goes on
-// where it stood.
+// TestFitsToStreamsGoOn: fits to streams resume from their checkpoint; the embedding is released
+// once, and training continues.
 func TestFitsToStreamsGoOn(t *testing.T) {
 	data := drawTable(t, 100, 1)
 	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernels()["pairs"]))

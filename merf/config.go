@@ -45,8 +45,8 @@ type Config struct {
 	// Generator is trained against the release, which costs nothing.
 	Generator GeneratorConfig `json:"generator"`
 
-	decided bool             // nothing is left to rules
-	choices defaults.Choices // that were made
+	decided bool             // all defaults have been set
+	choices defaults.Choices // the choices that the default rules made
 }
 
 // Batches is the variant of the paper in which every step of training releases the noisy embedding
@@ -63,7 +63,7 @@ type Batches struct {
 
 func (b Batches) none() bool { return b == Batches{} }
 
-// Validate reports every mistake, as joined *param.Error values.
+// Validate returns every mistake, as joined *param.Error values.
 func (c Config) Validate() error {
 	c, err := c.chosen()
 	if err != nil {
@@ -94,7 +94,7 @@ func (c Config) validateSize(k *param.Checker) {
 	k.OK(c.Nominal >= 0, "merf.Config.Nominal", c.Nominal,
 		"the public number of records, or 0 if there are classes")
 	k.OK(c.Nominal != 0 || c.Schema.Classes() > 1, "merf.Config.Nominal", c.Nominal,
-		"the public number of records: without classes no count is released")
+		"the public number of records: under replace-one without classes no count is released")
 }
 
 // validateKernel draws the features, since a valid kernel may not fit the records. This must be
@@ -104,7 +104,7 @@ func (c Config) validateKernel(k *param.Checker) {
 	k.OK(c.Features == 0 || c.Kernel == nil, "merf.Config.Features", c.Features,
 		"0 if a Kernel is given, which has its own number")
 	if c.Schema.Validate() != nil || c.Features < 0 {
-		return // reported by itself
+		return // Validate reports it separately
 	}
 	e, err := c.features()
 	if err != nil {
@@ -129,13 +129,13 @@ func (c Config) validateGenerator(k *param.Checker) {
 		return
 	}
 	if c.Schema.Validate() != nil {
-		return // reported by itself
+		return // Validate reports it separately
 	}
 	_, err := c.Generator.withDefaults().network(device.CPU(), c.Schema)
 	k.Add(err)
 }
 
-// maxSums bounds how many numbers are released.
+// maxSums is the largest number of values that are released.
 const maxSums = 1 << 28
 
 // defaultFeatures is the paper's number of random features. Records of few coordinates need fewer.
@@ -160,13 +160,14 @@ func (c Config) features() (rff.Embedding, error) {
 	return c.kernel().Embedding(layout(c.Schema), c.Seed)
 }
 
-// bounds are those of the features, and how many rows one person adds.
+// bounds returns the bounds of the features, and the largest number of rows of one person.
 func (c Config) bounds(e rff.Embedding) bounds {
 	return bounds{norm: e.NormBound(), change: e.ChangeBound(), dim: e.Dim(),
 		rows: c.Schema.RowsPerPerson()}
 }
 
-// stage is the release with the given noise multiplier: one of all records, or those of Batches.
+// stage returns the stage of the release with the given noise multiplier: one release of all
+// records, or the releases of Batches.
 func (c Config) stage(z float64) synth.Stage {
 	s := synth.Stage{Purpose: PurposeEmbed, Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1,
 		NoiseMultiplier: z, Once: true}

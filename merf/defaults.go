@@ -15,15 +15,15 @@ import (
 
 // Targets of the default rules; docs/defaults.md has the measurements.
 const (
-	meanNoise     = 1.0 / 16 // of a class's mean of random features, relative to its norm
-	pairNoise     = 0.15     // of a class's mean of pairs, above which columns alone are released
+	meanNoise     = 1.0 / 16 // noise of a class's mean of random features, relative to its norm
+	pairNoise     = 0.15     // noise of a class's mean of pairs, above which only columns are released
 	featuresOfDim = 50       // random features for each coordinate of a record, at most
 	leastFeatures = 200
 	mostSeconds   = 300 // of training
 	imageFeatures = 4000
-	imageSeconds  = 240 // of training generators of images, which get better all the while
+	imageSeconds  = 240 // of training generators of images, which keep improving
 	imageSteps    = 10_000
-	imageNetworks = 6    // which together are better than one that is trained as long as all
+	imageNetworks = 6    // together they are better than one network trained for the same total time
 	imageSubset   = 1000 // features that a step compares
 )
 
@@ -117,7 +117,7 @@ func (c *Config) chooseGenerator() {
 	if _, convolutions := g.Architecture.(models.ConvDecoder); convolutions {
 		g.Steps = min(max(defaults.Rounded(imageSeconds/step), usual.Steps), imageSteps)
 		c.choices.Add("Generator.Steps", g.Steps, fmt.Sprintf(
-			"what each network can do in about %d s for all, from %d to %d: images get better all the while",
+			"as many as each network can take in about %d s for all, from %d to %d: images keep improving",
 			imageSeconds, usual.Steps, imageSteps))
 	}
 	steps := int(mostSeconds / step)
@@ -139,15 +139,16 @@ func (c *Config) chooseSubset() {
 		"Generator.FeaturesPerStep", "a random part of the features takes a fraction of the time")
 }
 
-// denseCost is what an operation of a product of large matrices costs, of those that
+// denseCost is the cost of an operation of a product of large matrices, in operations that
 // defaults.CostOf counts.
 const denseCost = 0.4
 
-// convolutionCost is what a pixel costs the default generator of images, of the operations that
+// convolutionCost is the cost of a pixel in the default generator of images, in operations that
 // defaults.CostOf counts.
 const convolutionCost = 635
 
-// featureOperations are those of one record's features.
+// featureOperations returns the number of operations for one record's features, and the number of
+// features.
 func (c Config) featureOperations() (operations, dim float64) {
 	e, err := c.features()
 	if err != nil {
@@ -159,7 +160,7 @@ func (c Config) featureOperations() (operations, dim float64) {
 	case rff.Pairs:
 		return 2 * dim, dim
 	case rff.Patches:
-		seen := 0.0 // of the image by a feature, on average
+		seen := 0.0 // average fraction of the image that a feature reads
 		for _, side := range k.Windows {
 			seen += min(side*side, 1) / float64(len(k.Windows))
 		}
@@ -183,7 +184,7 @@ func (c Config) stepOperations(g GeneratorConfig) float64 {
 	if _, ok := g.Architecture.(models.ConvDecoder); ok {
 		network = convolutionCost * float64(c.Schema.Dim())
 	}
-	// features once, and their derivative: of three products of matrices two are left
+	// features once, and their derivative: two products of matrices instead of three
 	return float64(g.Generators) * float64(g.Batch) * (4.0/3*features + 3.5*network)
 }
 
@@ -192,13 +193,13 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	g := c.Generator.withDefaults()
 	one, dim := c.featureOperations()
 	release := float64(t.Nominal) * one
-	if _, ok := c.Kernel.(rff.Pairs); ok { // a record has one level, or two knots, a column
+	if _, ok := c.Kernel.(rff.Pairs); ok { // a record has one level, or two knots, per column
 		columns := 1.5 * float64(len(c.Schema.Columns()))
 		release = float64(t.Nominal) * columns * columns * 10
 	}
 	classes := float64(classesOf(c.Schema))
 	bytes := dim * classes * 28
-	if _, ok := c.Kernel.(rff.Pairs); !ok { // whose features of a batch are not written down
+	if _, ok := c.Kernel.(rff.Pairs); !ok { // Pairs does not store the features of a batch
 		bytes += float64(g.Generators*g.Batch)*dim*8 + dim*float64(c.Schema.Dim())*4
 	}
 	return defaults.CostOf(release+float64(g.Steps)*c.stepOperations(g), bytes)

@@ -1,7 +1,7 @@
-// Package merf makes labelled synthetic records from one private release: the system of Harder,
-// Adamczewski and Park, "DP-MERF: Differentially Private Mean Embeddings with Random Features for
-// Practical Privacy-Preserving Data Generation" (AISTATS 2021), corrected so that the guarantee
-// holds.
+// Package merf makes labelled synthetic records from one private release. It is the system of
+// Harder, Adamczewski and Park, "DP-MERF: Differentially Private Mean Embeddings with Random
+// Features for Practical Privacy-Preserving Data Generation" (AISTATS 2021), corrected so that the
+// guarantee holds.
 //
 // Every record is mapped to features of bounded norm (package rff). What is released is, for each
 // class, the noisy sum of its records' features and its noisy count: one Gaussian release, whatever
@@ -36,10 +36,10 @@
 //	tables        rff.Pairs, of columns alone where k·√features/s is above .15 for pairs of them
 //	images        rff.PatchesFor (in colour rff.Rule) and a ConvDecoder
 //	others        rff.Rule
-//	features      (s/16k)², from 200 to the least of 10,000 (images: 4,000) and 50 a coordinate
+//	features      (s/16k)², from 200 to the least of 10,000 (images: 4,000) and 50 per coordinate
 //	networks      one; images: six, whose steps compare 1,000 features
-//	steps         2,000, or what is done in 5 minutes; images: what all networks do in 4,
-//	              from 2,000 to 10,000 each
+//	steps         2,000, or as many as take 5 minutes; images: as many as take 4 for all
+//	              networks, from 2,000 to 10,000 each
 //
 // docs/defaults.md derives the numbers.
 package merf

@@ -27,8 +27,8 @@ func (p *Plan) Embed(ctx context.Context, ledger *accountant.Ledger, data record
 	return p.release(ctx, ledger, data, addAll(ctx), opts)
 }
 
-// EmbedStream is Embed of records that arrive in pieces, in memory that does not grow with their
-// number. A piece is read to its end before the next is requested, and is not kept. A run that
+// EmbedStream is Embed for records that arrive in pieces, in memory that does not grow with their
+// number. A piece is read completely before the next is requested, and is not kept. A run that
 // resumes from a checkpoint reads the whole stream again if something is left to release.
 //
 // Units: a record must be in one piece only and, if the ledger protects users, so must all records
@@ -143,7 +143,7 @@ func (p *Plan) FitShards(ctx context.Context, ledger *accountant.Ledger, shards 
 	return g, errors.Join(err, taken.back(err, shards))
 }
 
-// EmbedPasses is Embed where the records are elsewhere: read returns the sums of all records,
+// EmbedPasses is Embed for records that other processes read: read returns the sums of all records,
 // merged from shards as package partial describes.
 //
 // Guarantee and Errors: those of Release, and those of read.
@@ -154,7 +154,7 @@ func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
 		return nil, err
 	}
 	if read == nil {
-		return nil, param.New("merf.EmbedPasses.read", nil, "a function that sums records up")
+		return nil, param.New("merf.EmbedPasses.read", nil, "a function that returns sums of all records")
 	}
 	return p.release(ctx, ledger, nil, func(r *synth.Run) (*Partial, error) {
 		s, err := read(ctx, synth.Pass{Purpose: PurposeEmbed})
@@ -165,7 +165,7 @@ func (p *Plan) EmbedPasses(ctx context.Context, ledger *accountant.Ledger,
 	}, opts)
 }
 
-// taken are the sums of shards while a run has them.
+// taken holds the sums of shards while a run uses them.
 type taken struct{ all *Partial }
 
 func (t *taken) from(w *work, shards []*Partial) filler {
@@ -180,7 +180,7 @@ func (t *taken) from(w *work, shards []*Partial) filler {
 	}
 }
 
-// back gives the sums to the first shard where a run has failed.
+// back returns the sums to the first shard if a run has failed.
 func (t *taken) back(failed error, shards []*Partial) error {
 	if failed == nil || t.all == nil || len(shards) == 0 {
 		return nil
@@ -247,7 +247,8 @@ func (p *Plan) release(ctx context.Context, ledger *accountant.Ledger, data reco
 	return e, nil
 }
 
-// embed releases the embedding of what fill adds up, or those of samples of the run's records.
+// embed releases the embedding of the sums that fill returns, or the embeddings of samples of the
+// run's records.
 func (w *work) embed(ctx context.Context, r *synth.Run, fill filler) (*Embedding, error) {
 	e, err := w.newEmbedding()
 	if err != nil {
@@ -293,7 +294,7 @@ func (w *work) once(r *synth.Run, e *Embedding, fill filler) error {
 	return nil
 }
 
-// parts are the sums, and the counts where they are released.
+// parts returns the sums, and the counts if they are released.
 func (w *work) parts(sums []*mechanism.FixedSum) []mechanism.Part {
 	list := []mechanism.Part{{Sum: sums[0], Std: w.noise.sum}}
 	if w.noise.count > 0 {

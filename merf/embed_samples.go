@@ -12,9 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// samples are the embeddings of samples, added up: released state.
+// samples holds the sum of the embeddings of samples, which is released state.
 type samples struct {
-	made int // releases
+	made int // number of releases
 	sums *Embedding
 }
 
@@ -96,7 +96,7 @@ func (s *samples) file() (*synth.File, error) {
 	return synth.NewFile(samplesHeader{s.made}, s.sums.parts()...)
 }
 
-// restore reads the releases so far. They are complete where the run had begun to train.
+// restore reads the releases so far. They are complete if the run had begun to train.
 //
 // Errors: synth.ErrFormat for a state that no run with that many steps has.
 func (s *samples) restore(f *synth.File, steps int) (complete bool, err error) {

@@ -20,7 +20,7 @@ type Embedding struct {
 	features  rff.Embedding
 	noise     noise
 	sums      []float64 // classes × features
-	counts    []float64 // classes; with the nominal size in place of counts that were not released
+	counts    []float64 // one for each class; the nominal size if counts were not released
 	guarantee accountant.Guarantee
 }
 
@@ -40,7 +40,7 @@ func (w *work) newEmbedding() (*Embedding, error) {
 	return e, nil
 }
 
-// perRecord is the noise of the average of all releases, in units of sums over all records.
+// perRecord returns the noise of the average of all releases, in units of sums over all records.
 func (n noise) perRecord(b Batches) noise {
 	if !b.none() {
 		n.widen(1 / (b.Probability * math.Sqrt(float64(b.Steps))))
@@ -67,7 +67,7 @@ func (e *Embedding) known() *Embedding {
 // Schema returns the schema of the records.
 func (e *Embedding) Schema() records.Schema { return e.known().config.Schema }
 
-// Classes returns the number of sums: one for each class, or one of all records where there are no
+// Classes returns the number of sums: one for each class, or one of all records if there are no
 // classes.
 func (e *Embedding) Classes() int { return len(e.known().counts) }
 
@@ -109,8 +109,8 @@ func (e *Embedding) String() string {
 		e.Schema(), e.Features(), e.SumStd(), e.CountStd())
 }
 
-// sizes returns the noisy counts as divisors: brought to the nominal total where that is
-// public, and never below floor standard deviations of their noise.
+// sizes returns the noisy counts as divisors: adjusted to the nominal total if that is public, and
+// never below floor standard deviations of their noise.
 func (e *Embedding) sizes(floor float64) []float64 {
 	out := e.adjusted()
 	for i, v := range out {
@@ -119,8 +119,8 @@ func (e *Embedding) sizes(floor float64) []float64 {
 	return out
 }
 
-// proportions are the probabilities of classes: noisy counts clamped at zero, uniform if none is
-// positive.
+// proportions returns the probabilities of classes: noisy counts clamped at zero, uniform if none
+// is positive.
 func (e *Embedding) proportions() []float64 {
 	out := e.adjusted()
 	for i, v := range out {
@@ -130,8 +130,8 @@ func (e *Embedding) proportions() []float64 {
 	return out
 }
 
-// adjusted are the counts with their sum brought to the public number of records where there is
-// one: the most probable counts given both.
+// adjusted returns the counts, adjusted so that they add up to the public number of records if
+// there is one. These are the most probable counts given both.
 func (e *Embedding) adjusted() []float64 {
 	out := slices.Clone(e.counts)
 	if e.config.Nominal == 0 || e.noise.count == 0 {

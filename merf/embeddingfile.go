@@ -46,7 +46,7 @@ func (e *Embedding) Save(w io.Writer) error {
 	return f.Write(w)
 }
 
-// parts are the embedding's numbers as a file holds them.
+// parts returns the embedding's numbers as they are stored in a file.
 func (e *Embedding) parts() []synth.Part {
 	classes := classesOf(e.config.Schema)
 	return []synth.Part{synth.Part64("sums", &e.sums, classes*e.Features()),
@@ -56,8 +56,8 @@ func (e *Embedding) parts() []synth.Part {
 // LoadEmbedding reads an embedding that Save wrote. The kernel argument is used if the file
 // holds none.
 //
-// Errors: synth.ErrFormat and its like. A hostile file results in an error; memory is bounded by a
-// small multiple of the file's size.
+// Errors: synth.ErrFormat, synth.ErrVersion, synth.ErrTruncated and synth.ErrChecksum. A hostile
+// file results in an error; memory is bounded by a small multiple of the file's size.
 func LoadEmbedding(r io.Reader, kernel ...rff.EmbeddingKernel) (*Embedding, error) {
 	f, err := synth.DecodeFile(r)
 	if err != nil {
@@ -84,7 +84,7 @@ func decodeEmbedding(f *synth.File, kernel []rff.EmbeddingKernel) (*Embedding, e
 	return e, nil
 }
 
-// embedding rebuilds what the header describes; numbers are still to come.
+// embedding rebuilds the embedding that the header describes, without its numbers.
 func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, error) {
 	if err := h.Schema.Validate(); err != nil {
 		return nil, err

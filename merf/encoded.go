@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// Encoded is a kernel on codes: a record goes through a public encoder first, and the features are
-// those of its code. It is a sound form of the paper's auto-encoder variant.
+// Encoded is a kernel on codes: a public encoder maps a record to a code, and the features are
+// those of the code. It is a sound form of the paper's auto-encoder variant.
 //
 // Guarantee: that of Kernel, whatever the encoder does to a record, as long as the encoder is
 // public: it must be trained on public records only and must not change. An encoder
@@ -19,8 +19,8 @@ import (
 // them, and no guarantee holds.
 type Encoded struct {
 	Encoder models.Generator // from records, each coordinate in [0,1], to codes; without batch norm
-	// Kernel of codes. Its bounds must hold for any numbers that the encoder makes, as those of
-	// package rff do: codes are not held to [0,1].
+	// Kernel is the feature map of codes. Its bounds must hold for any numbers that the encoder
+	// computes, as those of package rff do: codes are not clamped to [0,1].
 	Kernel rff.EmbeddingKernel
 }
 
@@ -75,7 +75,7 @@ func (e *encoded) Transform(be device.Backend, b device.Batch, dst device.Matrix
 	e.inner.Transform(be, device.Batch{Rows: b.Rows, Dense: codes}, dst)
 }
 
-// spread01 writes sets as rows of zeros and ones.
+// spread01 returns sets as rows of zeros and ones.
 func spread01(be device.Backend, b device.Batch) device.Matrix {
 	host := make([]float32, b.Rows*b.Sparse.Cols)
 	for i := range b.Rows {

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// publicEncoder stands for one that was trained on public records.
+// publicEncoder returns an encoder in place of one trained on public records.
 func publicEncoder(t *testing.T, in int, normalised bool) models.Generator {
 	t.Helper()
 	a := models.MLP{Hidden: []int{5}, Activation: models.Tanh, BatchNorm: normalised}
@@ -46,7 +46,7 @@ func TestPublicEncoders(t *testing.T) {
 	}
 }
 
-// TestEncodedDerivative compares the way back with difference quotients.
+// TestEncodedDerivative compares the derivative with difference quotients.
 func TestEncodedDerivative(t *testing.T) {
 	k := merf.Encoded{Encoder: publicEncoder(t, 4, false), Kernel: rff.RBF{Dim: 10, Bandwidth: 0.5}}
 	e, err := k.Embedding(rff.Layout{In: 4}, 2)

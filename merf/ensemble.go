@@ -17,7 +17,8 @@ type ensemble struct {
 	done    int           // steps
 }
 
-// memberSeed is far from those of the other members, whatever seeds other runs have.
+// memberSeed returns the seed of a member. It is far from the seeds of other members, and from
+// those of other runs with nearby seeds.
 func memberSeed(seed uint64, i int) uint64 { return seed + uint64(i)*0x9e3779b97f4a7c15 }
 
 // newEnsemble begins training the networks, with the cores divided among them.
@@ -37,13 +38,13 @@ func newEnsemble(e *Embedding, g GeneratorConfig, be device.Backend) (*ensemble,
 	return m, nil
 }
 
-// step moves every network once.
+// step makes one training step of every network.
 func (m *ensemble) step() {
 	m.each(func(t *training) { t.step(m.done) })
 	m.done++
 }
 
-// each lets every core work on its networks.
+// each runs work for all networks, each core on its own.
 func (m *ensemble) each(work func(*training)) {
 	var group sync.WaitGroup
 	for _, own := range m.cores[1:] {
@@ -59,7 +60,7 @@ func (m *ensemble) each(work func(*training)) {
 	group.Wait()
 }
 
-// model ends the training.
+// model finishes the training and returns the model.
 func (m *ensemble) model() (*Model, error) {
 	m.each((*training).finish)
 	out := &Model{schema: m.e.config.Schema, generator: m.g, backend: m.be,
@@ -74,7 +75,7 @@ func (m *ensemble) model() (*Model, error) {
 	return out, nil
 }
 
-// onAllCores is a member's network, on all cores in place of its own.
+// onAllCores returns a copy of a member's network that uses all cores.
 func (m *ensemble) onAllCores(t *training) (models.Generator, error) {
 	if len(m.cores) == 1 {
 		return t.net, nil

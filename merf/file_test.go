@@ -42,7 +42,7 @@ func collectAll(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOptio
 	return drawn.(*records.Frame)
 }
 
-// encoded is the model as a file.
+// encoded returns the model as a file.
 func encoded(t testing.TB, g *synth.Generator) *synth.File {
 	t.Helper()
 	f, err := g.Model().Encode()
@@ -67,7 +67,7 @@ func text(t testing.TB, f *records.Frame) string {
 	return b.String()
 }
 
-// TestProportionsAreSaved, and the way labels are drawn.
+// TestProportionsAreSaved: proportions are saved, and the way in which labels are drawn.
 func TestProportionsAreSaved(t *testing.T) {
 	g := quick
 	g.Labels = merf.UniformLabels
@@ -113,7 +113,7 @@ func TestEmbeddingsAreSaved(t *testing.T) {
 	}
 }
 
-// TestUserDefinedKernel is not in the file and has to be given again.
+// TestUserDefinedKernel: a user-defined kernel is not in the file and must be given to the reader.
 func TestUserDefinedKernel(t *testing.T) {
 	data, kernel := drawTable(t, 20, 1), kernels()["too long"]
 	e := mustEmbed(t, mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernel)), data)
@@ -134,7 +134,8 @@ type userDefined struct{ models.MLP }
 
 func (userDefined) Name() string { return "user-defined" }
 
-// TestUserDefinedDecoding comes back by the name it was saved under.
+// TestUserDefinedDecoding: a user-defined architecture is found by the name under which it was
+// saved.
 func TestUserDefinedDecoding(t *testing.T) {
 	g := quick
 	g.Architecture = userDefined{models.MLP{Hidden: []int{4}}}
@@ -147,8 +148,8 @@ func TestUserDefinedDecoding(t *testing.T) {
 	}
 }
 
-// TestHeadersThatLieAreRefused before memory is given to what they claim. The checksum of such a
-// file is right: the author of a hostile file can compute it.
+// TestHeadersThatLieAreRefused: false headers are errors before memory is allocated for their
+// claims. The checksum of such a file is right: the author of a hostile file can compute it.
 func TestHeadersThatLieAreRefused(t *testing.T) {
 	f := encoded(t, trained(t, quick))
 	for name, change := range map[string][2]string{
@@ -170,7 +171,7 @@ func TestHeadersThatLieAreRefused(t *testing.T) {
 	}
 }
 
-// TestEmbeddingHeadersThatLie likewise.
+// TestEmbeddingHeadersThatLie is TestHeadersThatLieAreRefused for embeddings.
 func TestEmbeddingHeadersThatLie(t *testing.T) {
 	var b bytes.Buffer
 	if err := embedded(t, 20).Save(&b); err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// relations are the two promises.
+// relations lists both relations.
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
-// kernels are feature maps of all kinds, small enough for millions of runs.
+// kernels returns feature maps of all kinds, small enough for millions of runs.
 func kernels() map[string]rff.EmbeddingKernel {
 	return map[string]rff.EmbeddingKernel{
 		"rbf":       rff.RBF{Dim: 12, Bandwidth: 1},
@@ -28,8 +28,8 @@ func kernels() map[string]rff.EmbeddingKernel {
 	}
 }
 
-// modest is a kernel that claims half the norm its features have: rows have to be held to what was
-// claimed.
+// modest is a kernel that claims half the norm of its features: rows must be clipped to the claimed
+// norm.
 type modest struct{ rff.EmbeddingKernel }
 
 func (k modest) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
@@ -42,7 +42,7 @@ type modestEmbedding struct{ rff.Embedding }
 func (e modestEmbedding) NormBound() float64   { return e.Embedding.NormBound() / 2 }
 func (e modestEmbedding) ChangeBound() float64 { return e.Embedding.NormBound() }
 
-// table is a small schema with columns of every kind.
+// table returns a small schema with columns of every kind.
 func table(t testing.TB, extra ...records.Column) records.Schema {
 	t.Helper()
 	s, err := records.NewSchema(append([]records.Column{
@@ -58,7 +58,7 @@ func table(t testing.TB, extra ...records.Column) records.Schema {
 	return s
 }
 
-// schemas are records of every kind, with classes and without.
+// schemas returns schemas of every kind, with classes and without.
 func schemas(t testing.TB) []records.Schema {
 	return []records.Schema{
 		table(t, records.Label("class", "a", "b", "c")),
@@ -73,7 +73,7 @@ func schemas(t testing.TB) []records.Schema {
 	}
 }
 
-// small is a configuration with room for every schema.
+// small returns a configuration with room for every schema.
 func small(s records.Schema, r accountant.Relation, k rff.EmbeddingKernel) merf.Config {
 	c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 4, Delta: 1e-5, Relation: r},
 		Kernel: k, Seed: 3, Generator: quick}

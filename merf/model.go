@@ -13,9 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Model is a generator trained against an embedding: its networks, which make records in turn,
-// and the noisy proportions of classes. It holds nothing else, and using it costs no privacy. It is
-// safe for concurrent use.
+// A Model is a generator trained against an embedding: its networks, which generate records in
+// turn, and the noisy proportions of classes. It holds nothing else, and using it costs no privacy.
+// It is safe for concurrent use.
 type Model struct {
 	schema    records.Schema
 	generator GeneratorConfig
@@ -24,7 +24,8 @@ type Model struct {
 	shares    []float64 // noisy proportions of classes
 }
 
-// Schema returns the schema of the synthetic records: that of the real ones, labels included.
+// Schema returns the schema of the synthetic records, which is that of the real ones, including
+// labels.
 func (m *Model) Schema() records.Schema {
 	if m == nil {
 		return records.Schema{}
@@ -62,7 +63,7 @@ func WithLabels(g *synth.Generator, l LabelDraw) (*synth.Generator, error) {
 	return synth.NewGenerator(systemName, &c, g.Guarantee()), nil
 }
 
-// made refuses the zero value.
+// made returns an error for the zero value.
 func (m *Model) made() error {
 	if m == nil || len(m.nets) == 0 {
 		return param.New("merf.Model", nil, "the model of a trained generator")
@@ -83,11 +84,11 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	return maker.Sampler(m.schema, d, rand.New(rand.NewPCG(d.Seed, 0x6d657267))), nil
 }
 
-// Layers are those of the generator's network, for other programs; see connect/onnx. What it reads
-// is a code: the configuration's Latent standard Gaussians, then the class, one-hot, where the
-// schema has classes. What it states are numbers in [0,1]: means of binary coordinates,
-// probabilities of levels. Drawing the codes, the classes by Proportions, and records from what is
-// stated is left to the other program.
+// Layers returns the layers of the generator's network, for other programs; see connect/onnx. The
+// input is a code: the configuration's Latent standard Gaussians, then the class, one-hot, if the
+// schema has classes. The outputs are numbers in [0,1]: means of binary coordinates, and
+// probabilities of levels. The other program must draw the codes, the classes by Proportions, and
+// the records from the outputs.
 //
 // Errors: *param.Error for the zero value, for a generator of several networks, whose layers are
 // those of each [Model.Network], and for a network that is not [models.Layered].
@@ -101,7 +102,7 @@ func (m *Model) Layers() ([]models.Layer, error) {
 	return models.LayersOf(m.nets[0])
 }
 
-// Networks returns the number of networks that make records in turn.
+// Networks returns the number of networks that generate records in turn.
 func (m *Model) Networks() int {
 	if m == nil {
 		return 0
@@ -109,14 +110,14 @@ func (m *Model) Networks() int {
 	return len(m.nets)
 }
 
-// Network returns the generator that has one of the networks alone, for comparisons and for
-// programs that read the layers of one network.
+// Network returns a generator with one of the networks only, for comparisons and for programs that
+// read the layers of one network.
 //
-// Errors: *param.Error for a number that no network has.
+// Errors: *param.Error if there is no network i.
 func (m *Model) Network(i int) (*Model, error) {
 	if i < 0 || i >= m.Networks() {
 		return nil, param.New("merf.Model.Network", i,
-			fmt.Sprintf("a number below %d, that of the networks", m.Networks()))
+			fmt.Sprintf("a number from 0 to %d: there are %d networks", m.Networks()-1, m.Networks()))
 	}
 	one := *m
 	one.nets = m.nets[i : i+1]

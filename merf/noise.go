@@ -7,36 +7,35 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// noise is how one release is spread over sums and counts.
+// noise says how the noise of one release is divided between sums and counts.
 type noise struct {
 	sum    float64 // standard deviation on each coordinate of each class's sum
-	count  float64 // standard deviation on each count; 0 where no counts are released
+	count  float64 // standard deviation on each count; 0 if no counts are released
 	effect float64 // worst-case norm of neighbours' difference ÷ standard deviation
 }
 
-// widen makes the noise the given number of times wider; the effect of a release is no longer
-// of use then.
+// widen multiplies the standard deviations by f. The effect is then no longer valid.
 func (n *noise) widen(f float64) {
 	n.sum, n.count = f*n.sum, f*n.count
 }
 
-// bounds holds the sensitivities that features state: the largest norm B of a record's features,
-// and the largest distance Δ between those of two records.
+// bounds holds the sensitivities of features: the largest norm B of a record's features, and the
+// largest distance Δ between those of two records.
 type bounds struct {
 	norm, change float64
 	dim          int
-	rows         int // that one person adds at most; 1 for records
+	rows         int // largest number of rows of one person; 1 for records
 }
 
-// slack is what reading a row as float32, scaling it into the ball of radius B and rounding it
-// toward zero on the grid of the sum may add to the distance of two rows, relative to B: each row
-// is scaled by a factor of its own between 1 − 2⁻¹⁹ and 1, which moves it by at most 2⁻¹⁹·B, and
-// its coordinates carry the errors of float32 arithmetic. Norms need no slack: clipping comes after
-// the arithmetic, and rounding toward zero makes no row longer.
+// slack bounds, relative to B, the increase of the distance of two rows by reading a row as
+// float32, scaling it into the ball of radius B and rounding it toward zero on the grid of the sum.
+// Each row is scaled by its own factor between 1 − 2⁻¹⁹ and 1, which moves it by at most 2⁻¹⁹·B,
+// and its coordinates have the errors of float32 arithmetic. Norms need no slack: clipping comes
+// after the arithmetic, and rounding toward zero makes no row longer.
 const slack = 0x1p-17
 
-// held returns bounds for what is really added, on a grid no coarser than the given one. Each row
-// of a person is rounded by itself.
+// held returns bounds for the rows as they are added, on a grid no coarser than the given one. Each
+// row of a person is rounded separately.
 func (b bounds) held(grid float64) bounds {
 	b.change = min(2*b.norm, b.change+slack*b.norm+
 		float64(max(b.rows, 1))*grid*math.Sqrt(float64(b.dim)))
@@ -59,12 +58,12 @@ func (b bounds) held(grid float64) bounds {
 //
 //	μ² = max(Δ²/s², 2B²/s² + 2/s_c²).
 //
-// A person of several rows adds a mean of such vectors, of all classes that the rows are of, with
-// weights that add up to 1 exactly, and so does not exceed either: see records.RowsOf.
+// A person with several rows adds a mean of such vectors, over the classes of the rows, with
+// weights that add up to 1 exactly, and so exceeds neither bound: see records.RowsOf.
 //
-// With one class only the first case occurs, and the number of records, which all neighbours
-// share, is public. Where Δ² > 2B², noise that covers the first case leaves room in the second, and
-// counts are free up to that.
+// With one class only the first case occurs, and the number of records, which all neighbours share,
+// is public. If Δ² > 2B², noise that covers the first case leaves room in the second, and counts
+// cost nothing up to that.
 //
 // A record may be labelled in one data set and unlabelled in another: an unlabelled record is read
 // as one of the declared unknown class, so it is in exactly one class, too.

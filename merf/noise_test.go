@@ -32,7 +32,7 @@ func TestSpreadFillsTheEvent(t *testing.T) {
 	}
 }
 
-// TestSumKernelBounds are those of features [φ(x); one-hot/√d] of c columns with d levels.
+// TestSumKernelBounds tests the bounds of features [φ(x); one-hot/√d] of c columns with d levels.
 func TestSumKernelBounds(t *testing.T) {
 	const c, d, z = 8, 101, 2.0
 	b := bounds{norm: math.Sqrt(1 + c/float64(d)), change: math.Sqrt(4 + 2*c/float64(d)), dim: 1000}

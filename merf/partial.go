@@ -15,22 +15,21 @@ import (
 )
 
 // A Partial is the sum of features of some of the records, for example of one shard. Partials are
-// merged before noise is added, so that many shards together get the noise of one release; sealed,
-// they travel between processes. See package partial.
+// merged before noise is added, so that many shards together get the noise of one release. They can
+// be sealed and sent between processes. See package partial.
 type Partial = partial.Partial
 
-// ErrPrivate is the refusal to write private sums that no noise has been added to.
+// ErrPrivate is returned for an attempt to write private sums without noise.
 var ErrPrivate = partial.ErrPrivate
 
-// NewPartial returns the sum over no records, computed on the backend that synth.On names; of other
-// options none matters. That of a plan that Config.Plan has not made is of no use: to add to it is
-// an error.
+// NewPartial returns an empty sum, which computes on the backend given by synth.On; other options
+// have no effect. If the plan was not made by Config.Plan, adding to the sum is an error.
 func (p *Plan) NewPartial(opts ...synth.Option) *Partial {
 	if p.made() != nil {
 		return new(Partial)
 	}
 	r, err := synth.FreeRun(accountant.Guarantee{}, opts...)
-	if err != nil { // a checkpoint, which sums without noise cannot have
+	if err != nil { // for the option Checkpoint, which sums without noise cannot have
 		return new(Partial)
 	}
 	return p.work.newPartial(r.Backend)
@@ -41,8 +40,8 @@ func (w *work) newPartial(be device.Backend) *Partial {
 	return partial.New(w.pass, w.config.Schema, w.newCounter(be), real)
 }
 
-// namePass names what the sums depend on. A kernel that JSON cannot hold has sums of this plan
-// alone.
+// namePass names what the sums depend on. If JSON cannot represent the kernel, the sums can be
+// merged within this plan only.
 func (w *work) namePass() {
 	c := *w
 	c.config.Generator = GeneratorConfig{}
@@ -88,7 +87,7 @@ func (c *counter) addSample(ctx context.Context, data records.Data, sample []int
 	})
 }
 
-// each cuts n rows into pieces and lets every worker do its share of them.
+// each divides n rows into pieces, which the workers process concurrently.
 func (c *counter) each(ctx context.Context, n int, do func(w *worker, lo, hi int)) error {
 	step := c.workers[0].size()
 	var group sync.WaitGroup
@@ -110,7 +109,7 @@ func (c *counter) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 	return errors.Join(errs...)
 }
 
-// Sums are the features', and the counts where they are released.
+// Sums returns the sums of features, and the counts if they are released.
 func (c *counter) Sums() []*mechanism.FixedSum {
 	total := c.workers[0]
 	for _, w := range c.workers[1:] {

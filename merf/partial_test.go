@@ -65,7 +65,7 @@ func TestOneSumWhateverTheWay(t *testing.T) {
 	}
 }
 
-// TestPrivateSumsDoNotLeak by printing, logging or encoding.
+// TestPrivateSumsDoNotLeak: printing, logging and encoding reveal nothing.
 func TestPrivateSumsDoNotLeak(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"]))
@@ -91,7 +91,7 @@ func TestPrivateSumsDoNotLeak(t *testing.T) {
 	}
 }
 
-// TestShardsOfAnotherPlan are refused, before anything is spent.
+// TestShardsOfAnotherPlan: they are refused before anything is spent.
 func TestShardsOfAnotherPlan(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	p := mustPlan(t, small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"]))
@@ -115,8 +115,8 @@ func TestShardsOfAnotherPlan(t *testing.T) {
 	}
 }
 
-// TestStreamsThatFail end the run with their own error; a piece of another schema, of a smaller
-// unit than the ledger's, or that breaks its promises ends it, too.
+// TestStreamsThatFail: a stream that fails ends the run with its own error; a piece of another
+// schema, of a smaller unit than the ledger's, or that breaks its promises ends it, too.
 func TestStreamsThatFail(t *testing.T) {
 	data := drawTable(t, 10, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])

@@ -65,7 +65,7 @@ func TestPlansForPersonsAllowForTheirRounding(t *testing.T) {
 	}
 }
 
-// sumOf is what a plan adds up of one person.
+// sumOf returns what a plan adds up of one person.
 func sumOf(t *testing.T, p *Plan, rows []float32) []float64 {
 	t.Helper()
 	d, err := records.FromFlat(p.Schema().ByPerson(0), rows)

@@ -85,7 +85,7 @@ func TestPersonsCountAsOne(t *testing.T) {
 func TestPersonsInWords(t *testing.T) {
 	d := people(t, 20)
 	plan := personPlan(t, d.Schema(), accountant.AddOrRemoveOne)
-	for _, want := range []string{"one user", "at most 2 are read", "ε = 1", "at most 2 a person"} {
+	for _, want := range []string{"one user", "at most 2 are read", "ε = 1", "at most 2 per person"} {
 		if !strings.Contains(plan.String(), want) {
 			t.Errorf("the plan does not say %q:\n%v", want, plan)
 		}

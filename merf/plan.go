@@ -4,10 +4,11 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// PurposeEmbed is the stage, and the ledger's line, of the release.
+// PurposeEmbed is the name of the release's stage and its purpose on the ledger.
 const PurposeEmbed = "mean embedding"
 
 // A Plan is a Config with its noise chosen, and its price. In addition to the methods of every
@@ -17,12 +18,12 @@ type Plan struct {
 	synth.Program
 	Config   Config
 	SumStd   float64 // standard deviation of the noise on each feature's sum
-	CountStd float64 // of the noise on each class's count; 0 where counts are not released
+	CountStd float64 // standard deviation of the noise on each count; 0 if none is released
 
 	work *work
 }
 
-// Plan chooses what the configuration leaves open and prices all stages.
+// Plan sets what the configuration leaves open and prices all stages.
 //
 // Guarantee: the event of the plan is the one that a run reserves and spends.
 // Errors: those of Validate, and accountant.ErrBudgetExceeded if a noise multiplier given by the
@@ -36,6 +37,7 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	c.Kernel, c.Features = c.kernel(), 0
+	c = c.own()
 	if c.NoiseMultiplier == 0 {
 		z, _, err := accountant.CalibrateNoise(c.Budget, func(z float64) accountant.Event {
 			return synth.Total(c.stage(z))
@@ -51,13 +53,19 @@ func (c Config) Plan() (*Plan, error) {
 	}
 	w := &work{config: c, features: features, noise: c.noise(features)}
 	w.namePass()
-	p := &Plan{Config: c, SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
+	p := &Plan{Config: c.own(), SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
 	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget,
 		[]synth.Stage{c.stage(c.NoiseMultiplier)}, w)
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// own returns a copy that shares no list with the caller.
+func (c Config) own() Config {
+	c.Kernel, c.Generator.Architecture = network.Own(c.Kernel), network.Own(c.Generator.Architecture)
+	return c
 }
 
 // Features returns the number of features of a record; 0 for a plan not made by Config.Plan.

@@ -57,12 +57,12 @@ func (p *Plan) Carry(ctx context.Context, ledger *accountant.Ledger, data record
 	return p.program().Carry(ctx, ledger, data, fit, opts...)
 }
 
-// Partial is that of [synth.PassPlan]. Errors: those of synth.NewPartial.
+// Partial implements [synth.PassPlan]. Errors: those of synth.NewPartial.
 func (p *Plan) Partial(pass synth.Pass, opts ...synth.Option) (*partial.Partial, error) {
 	return synth.NewPartial(p.program(), pass, opts...)
 }
 
-// FitPasses is that of [synth.PassPlan].
+// FitPasses implements [synth.PassPlan].
 //
 // Guarantee: that of synth.FitPasses. Errors: those of synth.FitPasses.
 func (p *Plan) FitPasses(ctx context.Context, ledger *accountant.Ledger,

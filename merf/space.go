@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// layout returns what features may know of encoded records: every coordinate is in [0, 1].
+// layout returns the layout of encoded records, whose coordinates are all in [0, 1].
 func layout(s records.Schema) rff.Layout {
 	l := rff.Layout{In: s.Dim(), Blocks: network.TableBlocks(s)}
 	if s.IsImage() {
@@ -21,7 +21,7 @@ func layout(s records.Schema) rff.Layout {
 // classesOf returns the number of classes, 1 if records have no labels.
 func classesOf(s records.Schema) int { return max(s.Classes(), 1) }
 
-// reader reads records as features see them.
+// reader reads records in the form that features take.
 type reader struct {
 	unit  network.Unit
 	batch device.Batch

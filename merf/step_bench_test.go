@@ -34,7 +34,7 @@ func BenchmarkImageStep(b *testing.B) {
 	}
 }
 
-// processorSeconds is what the process has used of all cores.
+// processorSeconds returns what the process has used of all cores.
 func processorSeconds(b *testing.B) float64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -22,7 +22,7 @@ import (
 var streamRows = flag.Int("stream", 0,
 	"embed a generated stream of that many rows of 50 columns and report time and memory")
 
-// wide is a table of 50 columns and a label.
+// wide returns a table of 50 columns and a label.
 func wide(t testing.TB) records.Schema {
 	t.Helper()
 	var columns []records.Column
@@ -98,7 +98,7 @@ func TestStreamsNeedConstantMemory(t *testing.T) {
 	}
 }
 
-// peak is the largest resident set so far, on Linux.
+// peak returns the largest resident set so far, on Linux.
 func peak() string {
 	f, err := os.Open("/proc/self/status")
 	if err != nil {

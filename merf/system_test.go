@@ -14,7 +14,7 @@ import (
 
 var kills = flag.Int("kills", 4, "how many processes to kill")
 
-// subject is the system with one release of all records, or one of each of some samples.
+// subject returns the system with one release of all records, or one of each of some samples.
 func subject(b merf.Batches) synthtest.Subject { return subjectOf(b, quick) }
 
 func subjectOf(b merf.Batches, g merf.GeneratorConfig) synthtest.Subject {

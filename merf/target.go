@@ -1,6 +1,6 @@
 package merf
 
-// target is what a generator is trained towards: for each class the mean of features and the
+// target is what a generator is trained to match: for each class the mean of features and the
 // weight of its distance.
 type target struct {
 	means  [][]float32
@@ -27,7 +27,7 @@ func (e *Embedding) target(g GeneratorConfig) target {
 	return t
 }
 
-// wiener is signal ÷ (signal + noise) by the estimate of the signal from what was observed.
+// wiener returns signal ÷ (signal + noise), with the signal estimated from the observed square.
 func wiener(observed, noise float64) float64 {
 	if observed <= noise {
 		return 0

@@ -63,7 +63,7 @@ func train(ctx context.Context, r *synth.Run, e *Embedding,
 		}
 	}
 	r.Keep(t.file)
-	if err := r.Save(); err != nil { // batch norm changes from here on
+	if err := r.Save(); err != nil { // training changes the state of batch norm
 		return nil, err
 	}
 	r.Keep(nil)
@@ -87,7 +87,7 @@ type training struct {
 	first, second device.Matrix // Adam's moments
 	dx            device.Matrix
 	batch         rff.BatchEmbedding // nil if features are stored row by row
-	pieces        []piece            // of the features; a step compares one
+	pieces        []piece            // parts of the features, one of which a step compares
 	features      device.Matrix      // of the batch, then the derivative of the loss by them
 	mean, pull    device.Matrix      // one class's sum, and the pull on each class's records
 	own           []float32          // of each class, see aim
@@ -98,7 +98,8 @@ func newTraining(e *Embedding, g GeneratorConfig, be device.Backend) (*training,
 	return newTrainingOn(e, divide(e, g), g, be)
 }
 
-// newTrainingOn is newTraining with the features cut into parts, or not where there are none.
+// newTrainingOn is newTraining with the features divided into parts, or undivided if there are
+// none.
 func newTrainingOn(e *Embedding, parts []rff.Division, g GeneratorConfig,
 	be device.Backend) (*training, error) {
 	net, err := g.network(be, e.config.Schema)
@@ -133,7 +134,7 @@ func newTrainingOn(e *Embedding, parts []rff.Division, g GeneratorConfig,
 	return t, nil
 }
 
-// step moves the parameters once.
+// step makes one training step.
 func (t *training) step(step int) {
 	x := t.net.Forward(t.codes.Draw(t.rng, t.labels))
 	t.derive(x)

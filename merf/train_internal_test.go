@@ -87,7 +87,7 @@ func TestDerivative(t *testing.T) {
 	}
 }
 
-// loss is the weighted sum of the classes' unbiased statistics.
+// loss returns the weighted sum of the classes' unbiased statistics.
 func loss(tr *training, x device.Matrix) float64 {
 	f := device.CPU().New(x.Rows, tr.e.Features())
 	tr.e.features.Transform(device.CPU(), device.Batch{Rows: x.Rows, Dense: x}, f)
@@ -106,8 +106,8 @@ func loss(tr *training, x device.Matrix) float64 {
 	return total
 }
 
-// unbiased is the squared distance of the generator's mean to the target as products of different
-// records estimate it, without the target's own square.
+// unbiased returns the squared distance of the generator's mean to the target as products of
+// different records estimate it, without the target's own square.
 func unbiased(rows [][]float64, mean []float32) float64 {
 	b, sum := float64(len(rows)), 0.0
 	for i, x := range rows {
@@ -184,8 +184,7 @@ func TestSizesHaveFloors(t *testing.T) {
 	}
 }
 
-// TestWienerWeights: a class that drowns in the noise counts little, one that does not counts
-// fully.
+// TestWienerWeights: a class that is mostly noise has little weight, others nearly full weight.
 func TestWienerWeights(t *testing.T) {
 	e := internalEmbedding(t, pairs)
 	for j := range e.sum(0) {

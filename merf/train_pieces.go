@@ -5,17 +5,17 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// piece is features that a step compares, all or a part of them, and each class's released means of
-// just those.
+// piece holds the features that a step compares, all or a part of them, and the released means of
+// these features for each class.
 type piece struct {
 	features rff.Embedding
 	means    []device.Matrix
 }
 
-// divide cuts an embedding's features into parts of about FeaturesPerStep; nil where a step
-// compares all of them. Networks that are trained side by side share the parts.
+// divide returns parts of about FeaturesPerStep features of an embedding, or nil if a step compares
+// all of them. Networks that are trained together share the parts.
 //
-// A step on a part that is drawn uniformly has the gradient of the whole in expectation, at a
+// The gradient of a step on a part drawn uniformly is that of the whole in expectation, and takes a
 // fraction of the time.
 func divide(e *Embedding, g GeneratorConfig) []rff.Division {
 	whole, ok := e.features.(rff.Divisible)
@@ -27,7 +27,7 @@ func divide(e *Embedding, g GeneratorConfig) []rff.Division {
 	return nil
 }
 
-// cut sets the pieces: the parts, or one of all features.
+// cut sets the pieces: the parts, or one piece with all features.
 func (t *training) cut(parts []rff.Division) {
 	for _, part := range parts {
 		t.pieces = append(t.pieces, t.pieceOf(part, func(mean []float32) []float32 {

@@ -10,7 +10,7 @@ import (
 // trainingHeader distinguishes training state from release state.
 type trainingHeader struct {
 	Done     *int    `json:"done"`
-	SumStd   float64 `json:"sum_std"` // of the release
+	SumStd   float64 `json:"sum_std"` // standard deviation of the release
 	CountStd float64 `json:"count_std"`
 }
 
@@ -31,14 +31,14 @@ func (m *ensemble) parts() (list []synth.Part) {
 	return list
 }
 
-// file is the training as it stands, and the release.
+// file returns the state of the training, and the release.
 func (m *ensemble) file() (*synth.File, error) {
 	return synth.NewFile(trainingHeader{&m.done, m.e.noise.sum, m.e.noise.count},
 		append(m.parts(), m.e.parts()...)...)
 }
 
-// restore resumes from training state; with release state, or none, training starts from the
-// beginning.
+// restore resumes from the state of training. With the state of the release only, or without state,
+// training starts from the beginning.
 func (m *ensemble) restore(f *synth.File) error {
 	if f == nil {
 		return nil

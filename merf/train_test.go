@@ -19,7 +19,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// learned is a generator of drawTable's records.
+// learned returns a generator of drawTable's records.
 func learned(t *testing.T) (*synth.Generator, *records.Frame) {
 	t.Helper()
 	data := drawTable(t, 4000, 2)
@@ -98,7 +98,7 @@ func b2f(b bool) float64 {
 	return 0
 }
 
-// TestEveryWayToTrain ends in a model for records of every kind.
+// TestEveryWayToTrain: every way of training gives a model, for records of every kind.
 func TestEveryWayToTrain(t *testing.T) {
 	for i, s := range schemas(t) {
 		c := small(s, accountant.AddOrRemoveOne, kernels()["rbf"])
@@ -138,7 +138,7 @@ func empty(t *testing.T, s records.Schema) records.Data {
 	return d
 }
 
-// TestConvolutionalGenerator fits images.
+// TestConvolutionalGenerator trains a convolutional generator of images.
 func TestConvolutionalGenerator(t *testing.T) {
 	s := records.Image(4, 4).WithLabels("a", "b")
 	g := quick
@@ -175,7 +175,8 @@ func TestDrawsAreSafeForConcurrentUse(t *testing.T) {
 	group.Wait()
 }
 
-// TestLabelsAreDrawnAsAsked, and another generator's labels or an unknown way are refused.
+// TestLabelsAreDrawnAsAsked: labels are drawn in the way requested; generators of other systems and
+// unknown ways are refused.
 func TestLabelsAreDrawnAsAsked(t *testing.T) {
 	g := trained(t, quick)
 	uniform, err := merf.WithLabels(g, merf.UniformLabels)
@@ -204,7 +205,7 @@ func TestLabelsAreDrawnAsAsked(t *testing.T) {
 	}
 }
 
-// TestTrainingStops when its context does.
+// TestTrainingStops: training stops when its context ends.
 func TestTrainingStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -15,19 +15,19 @@ import (
 // GeneratorConfig describes the generator and its training against an embedding. None of it costs
 // privacy. Zero fields mean the defaults stated here.
 type GeneratorConfig struct {
-	// Architecture is models.MLP with two hidden layers of 200 and batch norm by default.
+	// Architecture is the network; default models.MLP with two hidden layers of 200 and batch norm.
 	Architecture models.GeneratorArchitecture `json:"-"`
 	// Gaussian coordinates of a code, in addition to the class; default 16
 	Latent int `json:"latent,omitempty"`
-	// Generators is how many networks are trained against the same release, side by side, each from
-	// initial weights and on codes of its own; each makes its share of the synthetic records. Pooled
-	// records are more diverse than those of any one network, at no cost of privacy. Default 1.
+	// Generators is the number of networks that are trained against the same release, each with its
+	// own initial weights and codes. Each generates its share of the synthetic records. Together these
+	// are more diverse than the records of any one network, at no cost of privacy. Default 1.
 	Generators int `json:"generators,omitempty"`
 	Steps      int `json:"steps,omitempty"` // of each network; default 2000
 	// Batch is the number of synthetic records per step, of all classes together; default 512.
 	Batch int `json:"batch,omitempty"`
-	// FeaturesPerStep is how many features of the release a step compares, a random part of them, if
-	// the kernel can be cut ([rff.Divisible]); default all.
+	// FeaturesPerStep is the number of features of the release that a step compares, a random part of
+	// them, if the kernel can be divided ([rff.Divisible]); default all.
 	FeaturesPerStep int     `json:"features_per_step,omitempty"`
 	LR              float64 `json:"lr,omitempty"` // learning rate of Adam; default 0.005
 	// Decay is the ratio of the final learning rate to the initial one; default 0.05.
@@ -108,7 +108,7 @@ func (g GeneratorConfig) withDefaults() GeneratorConfig {
 	return g
 }
 
-// Validate reports every mistake, as joined *param.Error values.
+// Validate returns every mistake, as joined *param.Error values.
 func (g GeneratorConfig) Validate() error {
 	const path = "merf.GeneratorConfig."
 	g = g.withDefaults()

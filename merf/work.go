@@ -18,7 +18,7 @@ import (
 // systemName is the name of this system in files and errors.
 const systemName = "merf"
 
-// System reads back the plans and generators of this package.
+// System returns the description by which files of this package's plans and generators are read.
 func System() synth.System {
 	return synth.System{Name: systemName, Plan: readPlan, Model: readModel}
 }
@@ -28,10 +28,10 @@ type work struct {
 	config   Config
 	features rff.Embedding
 	noise    noise
-	pass     partial.Pass // of the sums
+	pass     partial.Pass // identifies the sums
 }
 
-// TakesPersons says that rows count for their share of a person.
+// TakesPersons says that a row of a person counts for its share.
 func (w *work) TakesPersons() {}
 
 // Title describes what is released.
@@ -51,7 +51,7 @@ func (w *work) Notes() []string {
 		w.config.choices.Notes()...)
 }
 
-// Partial is the pass over all records that a plan without Batches makes.
+// Partial returns the pass over all records that a plan without Batches makes.
 func (w *work) Partial(p synth.Pass, be device.Backend) (*partial.Partial, error) {
 	if b := w.config.Batches; !b.none() {
 		return nil, param.New("merf.Config.Batches", b, "none: samples are drawn by position")
@@ -62,7 +62,7 @@ func (w *work) Partial(p synth.Pass, be device.Backend) (*partial.Partial, error
 	return w.newPartial(be), nil
 }
 
-// Passes are the stages whose sums are made by passes over all records.
+// Passes returns the stages whose sums are made by passes over all records.
 func (w *work) Passes() []string {
 	if !w.config.Batches.none() {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// worker is one goroutine's share of a sum.
+// worker holds the part of a sum that one goroutine computes.
 type worker struct {
 	work     *work
 	be       device.Backend
@@ -20,7 +20,7 @@ type worker struct {
 	features device.Matrix
 	host     []float32
 	squared  []float64
-	rows     records.Nonzeros // coordinates that are not zero, for features that are mostly zero
+	rows     records.Nonzeros // nonzero coordinates, for sparse features
 	places   []int32          // of the features of one record that are not zero
 	values   []float32
 }
@@ -36,11 +36,11 @@ func newWorker(p *work, be device.Backend) *worker {
 	return w
 }
 
-// most bounds the coordinates of a dense batch, which take 16 MiB then.
+// most is the largest number of coordinates of a dense batch, which then takes 16 MiB.
 const most = 1 << 22
 
-// size returns how many records are mapped at a time: about eight megabytes of features, and no
-// more than 16 MiB of dense records.
+// size returns the number of records that are mapped at a time: about eight megabytes of features,
+// and at most 16 MiB of dense records.
 func (w *worker) size() int {
 	n := min(max((1<<21)/w.work.features.Dim(), 16), 4096)
 	if w.sparse() != nil {
@@ -52,7 +52,7 @@ func (w *worker) size() int {
 	return n
 }
 
-// sparse is the feature map if it can list the features that are not zero, otherwise nil.
+// sparse returns the feature map if it can list the features that are not zero, otherwise nil.
 func (w *worker) sparse() rff.SparseEmbedding {
 	if s, ok := w.work.features.(rff.SparseEmbedding); ok && !w.work.config.Schema.Sparse() {
 		return s
@@ -62,9 +62,9 @@ func (w *worker) sparse() rff.SparseEmbedding {
 
 func table(s records.Schema) bool { return s.Kind() == records.MixedTable }
 
-// addRange adds rows lo … hi-1 of data, each row's features held to the bound of the norm, and
-// counts them. Of persons each row counts for its share, so that what a person adds is a mean of
-// what records may add: see records.RowsOf.
+// addRange adds the features of rows lo … hi-1 of data, clipped to the bound of the norm, and
+// counts the rows. A row of a person counts for its share, so that a person adds a mean of what
+// records may add: see records.RowsOf.
 func (w *worker) addRange(data records.Data, lo, hi int, shares records.Shares) {
 	if w.sparse() != nil && table(data.Schema()) {
 		w.rows.Range(data, lo, hi)
@@ -84,7 +84,7 @@ func (w *worker) addGathered(data records.Data, rows []int32, shares records.Sha
 	w.addBatch(w.reader.gather(data, rows), shares)
 }
 
-// addBatch adds a batch of records that are no rows of a table, or whose features are not sparse.
+// addBatch adds a batch of records that are not rows of a table, or whose features are not sparse.
 func (w *worker) addBatch(b device.Batch, shares records.Shares) {
 	if b.Rows == 0 {
 		return
@@ -121,8 +121,8 @@ func (w *worker) count(labels, index []int32, shares records.Shares) {
 	}
 }
 
-// shareOf is what a row of a batch counts. A clip factor has 24 bits and a share 20, so that their
-// product is exact.
+// shareOf returns the weight of a row of a batch. A clip factor has 24 bits and a share 20, so
+// their product is exact in float64.
 func shareOf(shares records.Shares, index []int32, i int) float64 {
 	if shares == nil {
 		return 1

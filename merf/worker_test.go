@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// listed is a feature map that lists what it is told to, whatever it says its bound is.
+// listed is a feature map that lists given features, whatever bound it states.
 type listed struct {
 	rff.SparseEmbedding
 	places []int32

@@ -12,23 +12,25 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// away is a release of records that other processes read: sums of a pass hold many mixtures at
-// once, and the samples are decided by position before they are made.
+// away is the state of a release whose records other processes read. The sums of one pass hold many
+// mixtures, and the samples are drawn, as positions of records, before the pass.
 type away struct {
 	shards []string
-	first  [][]int64 // positions by shard and part, and one more list with the ends; private
+	first  [][]int64 // positions by shard and part, and one more list with the ends; these are private
 
-	sums    *mechanism.FixedSum // of the pass; nil before one
+	sums    *mechanism.FixedSum // of the pass; nil before the first
 	samples []*mechanism.Inclusions
-	before  []int // mixtures of earlier parts in the sums
+	before  []int // for each part, the number of mixtures of earlier parts in the sums
 	taken   []int // mixtures of each part whose grants have been taken
-	rounds  int   // left in the pass
+	rounds  int   // rounds left in the pass
 }
 
-// passCells bounds, in coordinates, the sums of one pass: 64 MiB, in every worker and the driver.
+// passCells bounds the number of coordinates in the sums of one pass: 64 MiB in every worker and in
+// the driver.
 var passCells = 1 << 23
 
-// count keeps where the records of every shard begin, and judges their number where that is public.
+// count stores the position of the first record of every shard. It returns an error if the number
+// of records is public and differs from the plan's.
 func (x *mixer) count(counts *mechanism.FixedSum) error {
 	a, parts := x.away, x.config.parts()
 	list := counts.Exact()
@@ -50,7 +52,7 @@ func (x *mixer) count(counts *mechanism.FixedSum) error {
 	return nil
 }
 
-// positions writes eight bytes for each.
+// positions encodes the positions, eight bytes each.
 func (a *away) positions() (out []byte) {
 	for _, shard := range a.first {
 		for _, n := range shard {
@@ -60,7 +62,8 @@ func (a *away) positions() (out []byte) {
 	return out
 }
 
-// readPositions is the inverse; nil for bytes of another length or positions that fall.
+// readPositions is the inverse of positions. It returns nil for a wrong length and for positions
+// that decrease.
 func readPositions(b []byte, shards, parts int) (first [][]int64) {
 	if len(b) != 8*(shards+1)*parts {
 		return nil
@@ -79,7 +82,7 @@ func readPositions(b []byte, shards, parts int) (first [][]int64) {
 	return first
 }
 
-// centers reads the pass of mean records, which counts records too.
+// centers reads the pass of mean records, which also counts records.
 func (x *mixer) centers(ctx context.Context) (*mechanism.FixedSum, error) {
 	sums, err := x.read(ctx, PurposeCenters, newPassState(x.away.shards), nil)
 	if err != nil {
@@ -98,7 +101,7 @@ func (x *mixer) read(ctx context.Context, purpose string, state passState,
 	return p.Sums(), err
 }
 
-// pass makes the sums of the coming rounds, if there are none.
+// pass computes the sums of the next rounds, if those of the last pass are used up.
 func (x *mixer) pass(ctx context.Context) error {
 	a := x.away
 	if a == nil || a.rounds > 0 {
@@ -124,7 +127,7 @@ func (x *mixer) pass(ctx context.Context) error {
 		var err error
 		if len(grants) > 0 {
 			n := a.first[len(a.shards)][part]
-			if n > math.MaxInt { // where an int has 32 bits
+			if n > math.MaxInt { // only if int has 32 bits
 				return fmt.Errorf("mix: %w", synth.ErrRecords)
 			}
 			if sample, err = mechanism.PlanInclusions(int(n), grants...); err != nil {
@@ -150,8 +153,8 @@ func (x *mixer) pass(ctx context.Context) error {
 	return nil
 }
 
-// coming lists the grants of the rounds of a pass, of each part in the order in which they will be
-// taken.
+// coming returns the grants of the rounds of the next pass: for each part, in the order in which
+// they will be taken.
 func (x *mixer) coming() [][]*mechanism.Allowance {
 	order := make([][]*mechanism.Allowance, x.config.parts())
 	remaining := make([]int, len(x.lanes))
@@ -176,13 +179,13 @@ func (x *mixer) coming() [][]*mechanism.Allowance {
 	return order
 }
 
-// next is the number, among its part's, of the mixture whose grant is taken next.
+// next returns the number, within its part, of the mixture whose grant is taken next.
 func (a *away) next(part int) int {
 	a.taken[part]++
 	return a.taken[part] - 1
 }
 
-// mixture is the sum of a mixture, whose sample it hands to the grant.
+// mixture returns the sum of a mixture and tells the grant its sample.
 func (a *away) mixture(width, part, number int, g *mechanism.Grant) (*mechanism.FixedSum, error) {
 	at := (a.before[part] + number) * width
 	return a.sums.Slice(at, at+width), a.samples[part].Use(number, g)

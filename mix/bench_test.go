@@ -9,7 +9,7 @@ import (
 )
 
 // BenchmarkMixtures releases 60,000 mixtures of degree 64 of 60,000 images of 784 pixels, without
-// keeping them, by either way of sampling. The metric to look at is mixtures/s.
+// storing them, for two kinds of sampling. The relevant metric is mixtures/s.
 func BenchmarkMixtures(b *testing.B) {
 	s := records.Image(28, 28).WithLabels("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
 	data := bytesOf(b, s, 60000)

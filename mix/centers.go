@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// releaseCenters releases the mean record of every part: sums and counts together, one event.
+// releaseCenters releases the mean record of every part: sums and counts together, as one event.
 func (x *mixer) releaseCenters(ctx context.Context) error {
 	c, g := x.config, x.config.centerGeometry()
 	std := x.centerStd()
@@ -35,14 +35,16 @@ func (x *mixer) releaseCenters(ctx context.Context) error {
 	return nil
 }
 
-// centerStd is the standard deviation of the noise on the sums of mean records.
+// centerStd returns the standard deviation of the noise on the sums from which mean records are
+// computed.
 func (w *work) centerStd() float64 {
 	g := w.config.centerGeometry()
 	return w.config.Centers.NoiseMultiplier * g.centerSensitivity(w.config.Budget.Relation)
 }
 
-// sums adds up and counts the records of every part. For persons each row counts for its share, and
-// the person once, which is exact on any grid: under replace-one counts of one part cancel.
+// sums adds up and counts the records of every part. For persons, each row counts with its weight
+// and the person counts once, which is exact on any grid: under replace-one counts of one part
+// cancel.
 func (s *source) sums(g geometry, sum *mechanism.FixedSum) {
 	c := s.config
 	width := c.dim() + 1
@@ -57,8 +59,9 @@ func (s *source) sums(g geometry, sum *mechanism.FixedSum) {
 	}
 }
 
-// centerSensitivity of sums and counts of disjoint parts: under replace-one a record stays in its
-// part, and its count cancels, or moves to another, and the two changes are orthogonal.
+// centerSensitivity returns the sensitivity of sums and counts of disjoint parts. Under replace-one
+// a record either stays in its part, so that its count cancels, or moves to another part, so that
+// the two changes are orthogonal.
 func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 	switch {
 	case r == accountant.AddOrRemoveOne:
@@ -69,10 +72,10 @@ func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 	return max(2*g.clip, math.Sqrt2*g.norm())
 }
 
-// center turns a noisy sum and count into a mean record: post-processing. A count within its own
-// noise of zero is not usable, and its part is centred at the lower bound of the schema, moved
-// into the clip ball. Means lie between the bounds of the schema if records do, also where a
-// record's coordinates are one or the other, as those of binary records, sets and tables are.
+// center turns a noisy sum and count into a mean record: post-processing. If the count is not above
+// four standard deviations of its noise, it is not used, and the centre is zero. The result is
+// clamped to the bounds of the schema, which also contain the means of binary records, sets and
+// tables, and clipped to the clip norm.
 func (c Config) center(noisy []float64, label, std float64) []float32 {
 	out := make([]float32, len(noisy)-1)
 	count := noisy[len(out)] / label

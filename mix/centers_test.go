@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestCentersAreMeans: mean records lie between the bounds of the records and keep their fractions,
-// where records themselves are 0 or 1 too.
+// TestCentersAreMeans: mean records are clamped to the bounds of the records but not rounded, even
+// if records themselves are 0 or 1.
 func TestCentersAreMeans(t *testing.T) {
 	table, err := records.NewSchema(records.Categorical("city", "x", "y", "z"))
 	if err != nil {

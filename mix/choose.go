@@ -9,19 +9,19 @@ import (
 	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
-// Criterion is what the plan maximises if the degree is open. Both are predictions from
-// public numbers: noise, degree, number of mixtures and clip norm. Neither reads a record.
+// Criterion is the prediction that the plan maximises if it chooses the degree. Both criteria
+// depend on public numbers only: noise, degree, number of mixtures and clip norm.
 type Criterion int
 
 const (
 	// SecondMoments is the signal-to-noise ratio of covariances estimated from the released rows:
-	// √T·ℓ·v ÷ (ℓ·v + s²), with v = R²/d the variance of a coordinate if a record's square norm
-	// were spread evenly, and s the noise on a sum. It has a maximum between the ends, as the
-	// accuracy of non-linear learners has: below it the noise dominates, above it all mixtures are
-	// alike.
+	// √T·ℓ·v ÷ (ℓ·v + s²), where v = R²/d is the variance of a coordinate if a record's squared norm
+	// is spread evenly, and s is the noise on a sum. Like the accuracy of non-linear learners, it has
+	// a maximum inside the range of degrees: at smaller degrees the noise dominates, at larger ones
+	// mixtures hardly differ.
 	SecondMoments Criterion = iota
-	// FirstMoments is that of class means, T·ℓ·v ÷ (ℓ·v + s²): what a linear learner uses. It grows
-	// with the degree (Theorem 2 and what follows it in the paper).
+	// FirstMoments is the signal-to-noise ratio of class means, T·ℓ·v ÷ (ℓ·v + s²), which a linear
+	// learner uses. It grows with the degree (Theorem 2 of the paper and the remarks after it).
 	FirstMoments
 )
 
@@ -33,6 +33,8 @@ var criterionNames = enum.Names[Criterion]{Type: "mix.Criterion", List: []string
 func (k Criterion) String() string { return criterionNames.String(k) }
 
 // MarshalText writes the name.
+//
+// Errors: *[param.Error] for a value that is not one of the constants.
 func (k Criterion) MarshalText() ([]byte, error) { return criterionNames.Marshal(k) }
 
 // UnmarshalText reads a name that MarshalText wrote.
@@ -43,7 +45,7 @@ func (k *Criterion) UnmarshalText(text []byte) error { return criterionNames.Unm
 // A Candidate is one degree that the plan considered.
 type Candidate struct {
 	Degree          int     `json:"degree"`
-	NoiseMultiplier float64 `json:"noise_multiplier"` // as Config's
+	NoiseMultiplier float64 `json:"noise_multiplier"` // as in Config
 	Score           float64 `json:"score"`
 }
 
@@ -61,7 +63,8 @@ func (k Criterion) score(c Config, noiseMultiplier float64) float64 {
 	return math.Sqrt(t) * signal
 }
 
-// choose climbs the grid of degrees from a first guess: the score has one maximum.
+// choose searches the grid of degrees for the highest score, uphill from a first guess: the score
+// has one maximum.
 func (c Config) choose() (Config, []Candidate, error) {
 	grid := c.grid()
 	tried := map[int]Candidate{}
@@ -113,7 +116,7 @@ func (c Config) grid() []int {
 	return out
 }
 
-// at is the configuration of one degree with its noise.
+// at returns the configuration with the given degree and its noise.
 func (c Config) at(degree int) (Config, error) {
 	c.Sampling = withDegree(c.Sampling, degree)
 	if c.NoiseMultiplier != 0 {
@@ -125,8 +128,8 @@ func (c Config) at(degree int) (Config, error) {
 }
 
 // guess returns the start of the search. If T sampled releases were one Gaussian of effect
-// ℓ/n·√(T(e^{x}−1)), x being one release's squared effect, second moments would be estimated best
-// at x = 1.59.
+// ℓ/n·√(T(e^{x}−1)), where x is the squared effect of one release, second moments would be
+// estimated best at x = 1.59.
 func (c Config) guess(grid []int) int {
 	z, _, err := accountant.CalibrateNoise(c.Budget, gaussian)
 	if err != nil {

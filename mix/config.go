@@ -14,28 +14,29 @@ import (
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`
-	// Poisson, PoissonReplaceOne or WithoutReplacement: must have the budget's relation
+	// Sampling is a Poisson, PoissonReplaceOne or WithoutReplacement. Its relation must be the
+	// budget's.
 	Sampling Sampling `json:"-"`
-	Mixtures int      `json:"mixtures"`  // T, how many mixtures are released
+	Mixtures int      `json:"mixtures"`  // T, the number of mixtures
 	ClipNorm float64  `json:"clip_norm"` // R: longer records are scaled to this norm
-	// ByClass makes every mixture of records of one class, Mixtures ÷ classes of each. Classes are
-	// disjoint parts of the records: a record is in mixtures of its own class only. Sampling's
-	// Degree remains the expected number of records in a mixture if classes are of equal size, so
-	// a record is drawn with a probability larger by the number of classes. WithoutReplacement is
-	// an error: class sizes are private.
+	// ByClass makes every mixture from records of one class, with the same number of mixtures for each
+	// class. Classes are disjoint parts of the records: a record is in mixtures of its own class only.
+	// Sampling's Degree is still the expected number of records in a mixture if classes have equal
+	// size, so the probability of drawing a record is multiplied by the number of classes.
+	// WithoutReplacement is an error, because class sizes are private.
 	ByClass bool `json:"by_class,omitempty"`
 	// Centers, if not zero, releases mean records first and mixes deviations from them.
 	Centers Centers `json:"centers,omitzero"`
-	// Projection, if not zero, maps records through a public random matrix first.
+	// Projection, if not zero, multiplies records by a public random matrix before they are mixed.
 	Projection Projection `json:"projection,omitzero"`
-	// LabelShare is the fraction of the squared norm of a record that its label has, in (0, 1). A
-	// larger fraction puts less noise on labels and more on features. 0 chooses the ratio √(k/d) :
-	// 1, which gives a linear learner the least noise.
+	// LabelShare is the label's fraction of the squared norm of a record, in (0, 1). With a larger
+	// fraction labels have less noise and features more. 0 means that label and features have the
+	// ratio √(k/d) : 1 for k classes and d features, which gives a linear learner the least noise.
 	LabelShare float64 `json:"label_share"`
-	// Criterion chooses the degree if it is open.
+	// Criterion is the one by which the plan chooses the degree, if Sampling's is 0.
 	Criterion Criterion `json:"criterion"`
-	// NoiseMultiplier is the noise's standard deviation divided by the norm of a record with its
-	// label, under either relation. 0 means the least that meets the budget.
+	// NoiseMultiplier is the standard deviation of the noise divided by the norm of a record with its
+	// label, under both relations. 0 means the smallest one that meets the budget.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 
 	// Nominal is the approximate number of records, which must be public. If it is set, fields that
@@ -43,17 +44,17 @@ type Config struct {
 	// fields' comments say. The guarantee does not depend on it.
 	Nominal int `json:"-"`
 
-	choices defaults.Choices // that were made
+	choices defaults.Choices // made by the default rules
 }
 
-// Centers describes the release of mean records before the mixtures: one for every class under
+// Centers describes the release of mean records before the mixtures: one for every class with
 // Config.ByClass, otherwise one of all records. The zero value is not a Sampling.
 type Centers struct {
 	// Share is the fraction of ε that the means alone would cost.
 	Share float64 `json:"share,omitempty"`
 	// NoiseMultiplier replaces Share: standard deviation ÷ sensitivity.
 	NoiseMultiplier float64 `json:"noise_multiplier,omitempty"`
-	// ClipNorm is that of a record's deviation from its mean.
+	// ClipNorm is the clip norm of a record's deviation from its mean.
 	ClipNorm float64 `json:"clip_norm,omitempty"`
 }
 
@@ -87,10 +88,12 @@ func RandomProjection(c Config, dim int, seed uint64) Config {
 	return c
 }
 
-// Validate reports every mistake, as joined *param.Error values. Tables and sets of more than 2048
+// Validate reports every mistake in the configuration. Tables and sets of more than 2048
 // coordinates or classes, or of more than 2^20 coordinates of all classes together, are an error
-// unless they are projected, since correlations of so many cannot be estimated. The error names a
+// unless they are projected, since so many correlations cannot be estimated. The error names a
 // system that supports them.
+//
+// Errors: *param.Error values, joined.
 func (c Config) Validate() error {
 	c, err := c.chosen()
 	if err != nil {
@@ -101,7 +104,7 @@ func (c Config) Validate() error {
 	k.Add(c.Schema.Validate())
 	k.Add(c.Budget.Validate())
 	k.OK(c.Mixtures > 0 && c.Mixtures <= maxMixtures, path+"Mixtures", c.Mixtures,
-		"a positive integer of at most 2^31")
+		"an integer from 1 to 2^31-1")
 	k.OK(clippable(c.ClipNorm), path+"ClipNorm", c.ClipNorm, "a number in [2^-60, 2^60]")
 	k.OK(c.LabelShare >= 0 && c.LabelShare < 1, path+"LabelShare", c.LabelShare,
 		"a number in [0, 1), 0 for the default")
@@ -116,9 +119,9 @@ func (c Config) Validate() error {
 	k.OK(p == Projection{} || p.Dim > 0 && p.Dim <= 1<<20, path+"Projection.Dim", p.Dim,
 		"a positive integer of at most 2^20")
 	k.OK(!p.wanted() || !c.Centers.wanted(), path+"Projection.Dim", p.Dim,
-		"zero if Centers is set: deviations from centres are mixed")
+		"zero if Centers is set")
 	k.OK(!c.ByClass || c.Schema.RowsPerPerson() == 0, path+"ByClass", c.ByClass,
-		"false for persons, who may have rows of several classes")
+		"false if a person may have several rows, which may be of several classes")
 	if n := c.Schema.Classes(); c.ByClass {
 		k.OK(n > 1, path+"ByClass", c.ByClass, "false, unless the schema has at least two classes")
 		k.OK(n < 2 || c.Mixtures%n == 0, path+"Mixtures", c.Mixtures,
@@ -132,8 +135,8 @@ func (c Config) Validate() error {
 
 const maxMixtures = math.MaxInt32
 
-// clippable norms are those to which float32 rows can be shortened without a subnormal number
-// growing one of them.
+// clippable reports whether float32 rows can be clipped to norm x: rounding to subnormal numbers
+// must not make a row longer.
 func clippable(x float64) bool { return x >= 0x1p-60 && x <= 0x1p60 }
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 0) }
@@ -149,15 +152,15 @@ func (c Config) validateSampling(k *param.Checker) {
 		return
 	}
 	k.OK(s.Relation() == c.Budget.Relation, path, s.kind(),
-		"a sampling for the budget's relation, "+c.Budget.Relation.String())
+		"a sampling whose relation is the budget's, "+c.Budget.Relation.String())
 	_, subsets := s.(WithoutReplacement)
 	k.OK(!subsets || !c.ByClass, path, s.kind(),
 		"a Poisson sampling with ByClass: class sizes are private")
 	n, degree := s.public()
 	sized := n >= 1 && n <= math.MaxInt32
-	k.OK(sized, "mix."+s.kind(), n, "a positive number of records, at most 2^31")
+	k.OK(sized, "mix."+s.kind()+"."+s.sizeField(), n, "a number of records from 1 to 2^31-1")
 	k.OK(!sized || degree >= 0 && degree*c.parts() <= n, "mix."+s.kind()+".Degree", degree,
-		"between 1 and the number of records (of a class), or 0 to choose it")
+		"from 1 to the number of records (divided by the number of classes with ByClass), or 0 to choose it")
 }
 
 func (m Centers) validate(k *param.Checker) {
@@ -193,8 +196,8 @@ func (c Config) dim() int {
 	return c.Schema.Dim()
 }
 
-// labels is how many coordinates of a mixture's label are drawn: all, or the number of records
-// where the class is known.
+// labels returns the number of noisy label coordinates of a mixture: one for each class, or with
+// ByClass only one, the number of records.
 func (c Config) labels() int {
 	if c.ByClass {
 		return 1
@@ -202,7 +205,7 @@ func (c Config) labels() int {
 	return c.Schema.Classes()
 }
 
-// degree returns ℓ; 0 if it is left open.
+// degree returns ℓ, or 0 if the plan is to choose it.
 func (c Config) degree() int {
 	_, degree := c.Sampling.public()
 	return degree
@@ -214,7 +217,7 @@ func (c Config) rate() float64 {
 	return float64(degree*c.parts()) / float64(n)
 }
 
-// share is the label's part of the squared norm.
+// share returns the label's fraction of the squared norm.
 func (c Config) share() float64 {
 	switch {
 	case c.labels() == 0:
@@ -225,7 +228,7 @@ func (c Config) share() float64 {
 	return c.LabelShare
 }
 
-// geometry of a mixed record.
+// geometry returns the geometry of a mixed record.
 func (c Config) geometry() geometry {
 	clip := c.ClipNorm
 	if c.Centers.wanted() {
@@ -236,8 +239,8 @@ func (c Config) geometry() geometry {
 	return geometry{clip: clip, label: labelLength(clip, c.share()), nonNegative: !signed}
 }
 
-// centerGeometry is the geometry of a record in the release of means: its features together with
-// its count of one.
+// centerGeometry returns the geometry of a record in the release of means: its features together
+// with its count of one.
 func (c Config) centerGeometry() geometry {
 	lo, _ := c.Schema.Bounds()
 	return geometry{clip: c.ClipNorm,

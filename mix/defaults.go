@@ -13,18 +13,18 @@ import (
 const (
 	mostRows      = 60_000
 	centersShare  = 0.15
-	imageClip     = 0.32 // of the largest norm: most of an image is dark
-	colourClip    = 0.58 // of the largest norm: √⅓, the root of the mean square of [0,1]
-	deviationClip = 0.72 // of the clip norm
-	usualItems    = 12   // of a set
+	imageClip     = 0.32 // fraction of the largest norm: most pixels of an image are dark
+	colourClip    = 0.58 // fraction of the largest norm: √⅓, the root mean square of a uniform number in [0,1]
+	deviationClip = 0.72 // fraction of the clip norm
+	usualItems    = 12   // items of a set
 	rowCost       = 500  // operations on each feature of each row
 	recordCost    = 37   // operations on each feature of each record in a mixture
-	usualDegree   = 40   // records in a mixture, while the plan has not chosen how many
-	bytesOfValue  = 10   // of a row while it is made
+	usualDegree   = 40   // records in a mixture, in predictions before the plan has chosen the degree
+	bytesOfValue  = 10   // bytes for each number of a row while it is computed
 )
 
-// chosen returns the configuration with its open fields set by the default rules if Nominal
-// is given, and unchanged otherwise.
+// chosen returns the configuration with its zero fields set by the default rules if Nominal is set,
+// and unchanged otherwise.
 func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
 		return c, nil
@@ -65,23 +65,23 @@ func (c *Config) chooseSampling() {
 	if _, subsets := c.Sampling.(WithoutReplacement); classes > 1 && !subsets &&
 		c.Schema.RowsPerPerson() == 0 {
 		defaults.Fill(&c.choices, &c.ByClass, true, "ByClass",
-			"mixtures of one class show its properties")
+			"mixtures of one class preserve the properties of that class")
 	}
 	rows := max(min(c.Nominal, mostRows)/c.parts(), 1) * c.parts()
 	defaults.Fill(&c.choices, &c.Mixtures, rows, "Mixtures",
-		fmt.Sprintf("as many as there are records, at most %d", mostRows))
+		fmt.Sprintf("the nominal number of records, at most %d", mostRows))
 }
 
 func (c *Config) chooseNorms() {
 	norm, why := c.Schema.MaxNorm(), "the largest norm of a record"
 	switch {
 	case c.Schema.Channels() > 1:
-		norm, why = colourClip*norm, "that of colours of which all are equally likely"
+		norm, why = colourClip*norm, "the norm of an image of uniformly random colours"
 	case c.Schema.IsImage():
 		norm, why = imageClip*norm, "few images have a larger norm"
 	case c.Schema.Sparse():
 		norm, why = math.Sqrt(float64(min(c.Schema.MaxItems(), usualItems))),
-			fmt.Sprintf("that of a set of %d items", min(c.Schema.MaxItems(), usualItems))
+			fmt.Sprintf("the norm of a set of %d items", min(c.Schema.MaxItems(), usualItems))
 	}
 	defaults.Fill(&c.choices, &c.ClipNorm, norm, "ClipNorm", why)
 	if !c.Projection.wanted() {

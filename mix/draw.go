@@ -53,7 +53,7 @@ func (d *drawing) next(n int) (records.Data, error) {
 	return network.Records(d.rng, s, false, flat, labels)
 }
 
-// state sets the row to a record's probabilities and numbers.
+// state sets the row to the probabilities and numbers of a record with the drawn latent numbers.
 func (d *drawing) state(m *margins) {
 	for j := range d.row {
 		d.row[j] = m.intercept[j] + floats.Dot(m.slope[j], d.z)

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// customers is a table whose columns hang together: who travels by rail is older, pays more and
-// is rarely from the east; income is missing for some.
+// customers returns a table with dependent columns: customers who travel by rail are older, pay
+// more often and are rarely from the east. Some incomes are missing.
 func customers(t testing.TB, n int, labelled bool, seed uint64) *records.Frame {
 	t.Helper()
 	columns := []records.Column{
@@ -74,7 +74,7 @@ func choose(rng *rand.Rand, p []float64) int {
 	return len(p) - 1
 }
 
-// described are mean and covariance of encoded records, the one-hot label among them.
+// described returns the mean and covariance of encoded records with their one-hot labels.
 func described(x *records.Table) (mean []float64, covariance [][]float64) {
 	dim, classes := x.Schema().Dim(), x.Schema().Classes()
 	row := make([]float32, dim+classes)
@@ -117,7 +117,8 @@ func drawn(t testing.TB, c mix.Config, data records.Data, n int,
 	return all
 }
 
-// columnsOf says which column every coordinate of encoded records belongs to, the label last.
+// columnsOf returns the column of every coordinate of encoded records; those of the label, -1, come
+// last.
 func columnsOf(s records.Schema) (out []int) {
 	for _, b := range s.Blocks() {
 		for range b.Width {
@@ -135,8 +136,8 @@ func columnsOf(s records.Schema) (out []int) {
 	return out
 }
 
-// off is how far drawn records are from real ones: the largest difference of means, and the
-// difference of all covariances between columns as a part of their size.
+// off returns how much drawn records differ from real ones: the largest difference of means, and
+// the relative difference of all covariances between columns.
 func off(columns []int, real, got *records.Table) (mean, covariance float64) {
 	m0, c0 := described(real)
 	m1, c1 := described(got)
@@ -153,11 +154,11 @@ func off(columns []int, real, got *records.Table) (mean, covariance float64) {
 	return mean, math.Sqrt(differ / size)
 }
 
-// TestDrawnRowsAreLikeTheReal: means, and what columns have in common, survive the noise. Of 40
-// runs none had a mean off by more than 0.013 or covariances by more than 0.27 of their size,
-// with standard deviations of about 0.003 and 0.02 among runs of a kind: by a normal law a false
-// alarm is rarer than 1e-20. Columns drawn independently within their class are off by 0.62 or
-// more.
+// TestDrawnRowsAreLikeTheReal: means, and the dependence of columns, survive the noise. Of 40 runs
+// none had a mean off by more than 0.013 or covariances by more than 0.27 of their size, with
+// standard deviations of about 0.003 and 0.02 among runs of a kind: for a normal distribution a
+// false alarm is rarer than 1e-20. Columns drawn independently within their class are off by 0.62
+// or more.
 func TestDrawnRowsAreLikeTheReal(t *testing.T) {
 	replace := accountant.Budget{Epsilon: 10, Delta: 1e-5, Relation: accountant.ReplaceOne}
 	for name, c := range map[string]struct {
@@ -191,8 +192,8 @@ func TestDrawnRowsAreLikeTheReal(t *testing.T) {
 	}
 }
 
-// baskets are sets of 30 items: ten come together in half of the sets, the others are on their
-// own.
+// baskets returns sets of 30 items: ten of them are frequent in the same half of the sets, the
+// others are independent.
 func baskets(t testing.TB, n int) *records.SetTable {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(3, 12))
@@ -216,7 +217,7 @@ func baskets(t testing.TB, n int) *records.SetTable {
 	return out
 }
 
-// dense are sets as vectors.
+// dense returns sets as vectors.
 func dense(t testing.TB, sets *records.SetTable) *records.Table {
 	t.Helper()
 	flat := make([]float32, sets.Len()*sets.Schema().Dim())
@@ -232,7 +233,7 @@ func dense(t testing.TB, sets *records.SetTable) *records.Table {
 	return out
 }
 
-// TestDrawnSetsAreLikeTheReal: frequencies of items and what items have in common survive. The
+// TestDrawnSetsAreLikeTheReal: frequencies of items and their dependence survive the noise. The
 // bounds are those of TestDrawnRowsAreLikeTheReal; items drawn independently are off by 1.
 func TestDrawnSetsAreLikeTheReal(t *testing.T) {
 	data := baskets(t, 8000)

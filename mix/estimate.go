@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/counts"
 )
 
-// estimator estimates moments from released rows. Everything is in units of sums: a row times the
-// degree, less the degree times the released centre.
+// estimator estimates moments from released rows. Everything is in units of sums: the degree times
+// the difference of a row and the released centre.
 type estimator struct {
 	*Model
 	be    device.Backend
@@ -26,9 +26,9 @@ type part struct {
 	rows   int
 	x      device.Matrix // the sums
 	sum    []float64     // their average
-	center []float32     // that was released; nil for none
-	held   float64       // how many records a sum holds, on average
-	mean   []float64     // of a record
+	center []float32     // released centre; nil if there is none
+	held   float64       // mean number of records in a sum
+	mean   []float64     // mean record
 }
 
 // part estimates from the mixtures of a part. The number of records in a mixture without labels is
@@ -52,8 +52,8 @@ func (m *Model) center(part int) []float32 {
 	return m.centers[part]
 }
 
-// sums reads some rows as deviations from a centre. Rows may come from any file: values that
-// are not finite count as zero, and the others are kept far from overflow.
+// sums returns the sums of some rows, as deviations from a centre, and their mean. Rows may come
+// from any file: NaN counts as zero, and other values are clamped so that nothing overflows.
 func (e *estimator) sums(of []int, center []float32) (x device.Matrix, mean []float64) {
 	degree, n, dim := float64(e.work.degree()), len(of), e.rows.dim
 	x, mean = device.HostMatrix(n, dim, make([]float32, n*dim)), make([]float64, dim)
@@ -75,7 +75,7 @@ func (e *estimator) sums(of []int, center []float32) (x device.Matrix, mean []fl
 	return x, mean
 }
 
-// held estimates, from the noisy counts, how many records of its class a mixture holds on average.
+// held estimates, from the noisy labels, the mean number of records of its class in a mixture.
 func (e *estimator) held(class int, rows []int) float64 {
 	sum, degree := 0.0, float64(e.work.degree())
 	for _, t := range rows {
@@ -92,7 +92,7 @@ func (e *estimator) mean(p part) []float64 {
 		n, degree := c.Sampling.public()
 		ofMixtures := e.noise / float64(p.rows) / p.held / p.held
 		size := p.held / float64(degree) * float64(n) / float64(c.parts())
-		std := c.Centers.NoiseMultiplier * c.centerGeometry().centerSensitivity(c.Budget.Relation)
+		std := e.work.centerStd()
 		ofCenter := std * std / size / size
 		weight = ofCenter / (ofCenter + ofMixtures)
 	}
@@ -103,7 +103,7 @@ func (e *estimator) mean(p part) []float64 {
 	return moved(out, p.center)
 }
 
-// moved adds a centre, if there is one.
+// moved adds center to mean, in place; center may be nil.
 func moved(mean []float64, center []float32) []float64 {
 	for j, v := range center {
 		mean[j] += float64(v)
@@ -111,7 +111,7 @@ func moved(mean []float64, center []float32) []float64 {
 	return mean
 }
 
-// covariance of the rows of u, which are centred in place.
+// covariance returns the covariance of the rows of u, which it centres in place.
 func (e *estimator) covariance(u device.Matrix) *mat.SymDense {
 	k := u.Cols
 	sums := device.HostMatrix(1, k, make([]float32, k))
@@ -141,20 +141,21 @@ func finite(v float64) float64 {
 	return v
 }
 
-// A fit holds the estimates from mixtures of all classes, by regression on their noisy labels: in
-// units of sums a row is X = M·N + (within classes) + noise, where N counts the records of every
-// class, of which the noisy label Y is seen. Cov(Y) is Cov(N) + s_Y²·I, and Cov(X) less
-// M·Cov(N)·Mᵀ and the noise is the covariance within classes times the number of records.
+// A fit holds the estimates from mixtures of all classes, by regression on their noisy labels. In
+// units of sums a row is X = M·N + (deviations within classes) + noise, where N is the number of
+// records of every class. The noisy label Y is N plus noise, so Cov(Y) = Cov(N) + s_Y²·I. Cov(X)
+// minus M·Cov(N)·Mᵀ and the noise is the covariance within classes times the number of records.
 type fit struct {
 	x        device.Matrix // the sums
 	counts   *mat.SymDense // Cov(N)
-	means    *mat.Dense    // M: deviations from the centre, a column a class
+	means    *mat.Dense    // M: deviations from the centre, one column for each class
 	inverse  *mat.Dense    // of E[N·Nᵀ]
 	records  [][]float64   // mean record of every class
-	shares   []float64     // of the classes
-	together float64       // how many records a mixture holds
+	shares   []float64     // fractions of the classes
+	together float64       // mean number of records in a mixture
 }
 
+// regress returns the estimates from mixtures of all classes.
 func (e *estimator) regress() fit {
 	var f fit
 	var label, sum []float64
@@ -196,7 +197,7 @@ func (e *estimator) labels() (counts *mat.SymDense, mean []float64) {
 	return counts, mean
 }
 
-// cross is the covariance of sums and noisy counts.
+// cross returns the covariance of sums and noisy counts.
 func (e *estimator) cross(x device.Matrix, sum, label []float64) *mat.Dense {
 	degree, n := float64(e.work.degree()), float64(x.Rows)
 	out := mat.NewDense(x.Cols, len(label), nil)
@@ -212,10 +213,11 @@ func (e *estimator) cross(x device.Matrix, sum, label []float64) *mat.Dense {
 	return out
 }
 
-// regression finds the mean record of every class: a sum is on average M·N, with N the number of
-// records of every class, of which the noisy label Y is seen. So M = E[X·Yᵀ]·(E[Y·Yᵀ] − s²I)⁻¹.
-// Second moments are not centred: the mean of all mixtures informs M as much as their deviations
-// do, and if every mixture has the same size, deviations alone leave one direction undetermined.
+// regression computes the mean record of every class. The mean of a sum is M·N, where N is the
+// number of records of every class, and the noisy label Y is N plus noise. So M = E[X·Yᵀ]·(E[Y·Yᵀ]
+// − s²I)⁻¹. Second moments are not centred: the mean of all mixtures informs M as much as their
+// deviations do, and if every mixture has the same size, deviations alone leave one direction
+// undetermined.
 //
 // Shapes: cross is the covariance of X and Y, counts that of N; sum and label are the means of X
 // and Y.
@@ -242,7 +244,7 @@ func invert(s *mat.SymDense) *mat.Dense {
 		}
 		addIdentity(s, ridge*math.Abs(mat.Trace(s)))
 	}
-	return mat.NewDense(n, n, nil) // not rows that a run releases: no class has a mean
+	return mat.NewDense(n, n, nil) // not for rows that a run releases; all means are 0
 }
 
 // takeBetween subtracts M·Cov(N)·Mᵀ from a covariance.
@@ -257,8 +259,8 @@ func takeBetween(s *mat.SymDense, means mat.Matrix, counts *mat.SymDense) {
 	}
 }
 
-// takeMean subtracts from a covariance the variation of sums due to their varying number of
-// records, each with the mean: f·(λμ)(λμ)ᵀ/λ, with f the variance of a number of mean λ over λ.
+// takeMean subtracts from a covariance the part that is due to the varying number of records in a
+// sum: f·(λμ)(λμ)ᵀ/λ, where λ is the mean number of records and f·λ its variance.
 func takeMean(s *mat.SymDense, sum mat.Vector, f, held float64) {
 	s.SymRankOne(s, -f/held, sum)
 }

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// NoiseOfDrawn is the standard deviation of what a learner adds to drawn images.
+// NoiseOfDrawn returns the standard deviation of the noise that a learner adds to drawn images.
 func NoiseOfDrawn(m *Moments, noise float64) float64 {
 	flat := make([]float32, 1000*m.schema.Dim())
 	m.blur(rand.New(rand.NewPCG(1, 1)), flat, noise)
@@ -16,7 +16,8 @@ func NoiseOfDrawn(m *Moments, noise float64) float64 {
 	return math.Sqrt(sum / float64(len(flat)))
 }
 
-// PassesOf has passes hold sums of so many coordinates, until what it returns is called.
+// PassesOf bounds the sums of a pass to the given number of coordinates until the returned function
+// is called.
 func PassesOf(cells int) func() {
 	before := passCells
 	passCells = cells

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// fileHeader is a release without its numbers. There are fewer rows than mixtures in the
-// configuration if an interruption lost some.
+// fileHeader is a release without its numbers. Rows is less than the configuration's number of
+// mixtures if an interruption lost some.
 type fileHeader struct {
 	Schema records.Schema    `json:"schema"`
 	Budget accountant.Budget `json:"budget"`
@@ -20,7 +20,7 @@ type fileHeader struct {
 	Rows   int               `json:"rows"`
 }
 
-// Encode writes the release, and nothing else.
+// Encode returns a file of the release, and nothing else.
 //
 // Errors: *param.Error for the zero value.
 func (m *Model) Encode() (*synth.File, error) {
@@ -73,12 +73,12 @@ func (c Config) decided() error {
 	}
 	w := newWork(c)
 	if w.degree() < 1 || !positive(w.std) || c.Centers.wanted() && c.Centers.NoiseMultiplier == 0 {
-		return fmt.Errorf("a release without its degree or its noise")
+		return fmt.Errorf("the release has no degree or no noise")
 	}
 	return nil
 }
 
-// restore reads the rows of a file, if there is one.
+// restore reads the rows of a file; f may be nil.
 func (m *Model) restore(f *synth.File) error {
 	if f == nil {
 		return nil
@@ -88,13 +88,14 @@ func (m *Model) restore(f *synth.File) error {
 		return err
 	}
 	if h.Rows < 0 || h.Rows > m.work.config.Mixtures {
-		return synth.Malformed(fmt.Errorf("%d rows, more than the plan's %d", h.Rows,
+		return synth.Malformed(fmt.Errorf("%d rows; the plan has %d mixtures", h.Rows,
 			m.work.config.Mixtures))
 	}
 	return f.Load(m.rowParts(h.Rows)...)
 }
 
-// rowParts are the numbers of n rows and, where parts are mixed apart, the part of each row.
+// rowParts returns the file's parts for the numbers of n rows and, with ByClass, for the class of
+// each row.
 func (m *Model) rowParts(n int) []synth.Part {
 	return []synth.Part{
 		synth.Part32("features", &m.rows.features, n*m.rows.dim),
@@ -115,19 +116,19 @@ func (m *Model) readParts(b []byte, rows int) error {
 		return nil
 	}
 	if len(b)%4 != 0 || len(b)/4 != rows {
-		return fmt.Errorf("%d bytes for %d rows", len(b), rows)
+		return fmt.Errorf("%d bytes for the classes of %d rows; want 4 for each", len(b), rows)
 	}
 	for word := range slices.Chunk(b, 4) {
 		part := binary.LittleEndian.Uint32(word)
 		if part >= uint32(m.work.config.parts()) {
-			return fmt.Errorf("a row of part %d, of %d parts", part, m.work.config.parts())
+			return fmt.Errorf("a row of class %d; there are %d classes", part, m.work.config.parts())
 		}
 		m.parts = append(m.parts, int32(part))
 	}
 	return nil
 }
 
-// centerPart holds the centres, one after another.
+// centerPart returns the file's part for the centres, one after another.
 func (m *Model) centerPart() synth.Part {
 	c := m.work.config
 	return synth.Part{Name: "mean records",

@@ -11,13 +11,13 @@ import (
 // noise of one standard deviation covers all of it.
 type geometry struct {
 	clip, label float64
-	nonNegative bool // every coordinate of the clipped features is zero or more
+	nonNegative bool // no coordinate of the clipped features is negative
 }
 
 func (g geometry) norm() float64 { return math.Hypot(g.clip, g.label) }
 
-// swap returns the largest distance of two records: √2 norms where no coordinate is negative,
-// because x·y ≥ 0; otherwise features may be opposite, and labels are orthogonal at worst.
+// swap returns the largest distance of two records: √2·norm if no coordinate is negative, because
+// x·y ≥ 0; otherwise features may be opposite, while labels are at most orthogonal.
 func (g geometry) swap() float64 {
 	if g.nonNegative {
 		return math.Sqrt2 * g.norm()
@@ -25,10 +25,10 @@ func (g geometry) swap() float64 {
 	return math.Hypot(2*g.clip, math.Sqrt2*g.label)
 }
 
-// replaced turns a noise multiplier relative to the norm into one relative to swap.
+// replaced converts a noise multiplier relative to the norm to one relative to swap.
 func (g geometry) replaced(multiplier float64) float64 { return multiplier * g.norm() / g.swap() }
 
-// effect returns the distance of neighbours' sums ÷ std.
+// effect returns the largest distance between the sums of neighbouring data sets, divided by std.
 func (g geometry) effect(r accountant.Relation, std float64) float64 {
 	if r == accountant.ReplaceOne {
 		return g.swap() / std
@@ -36,16 +36,17 @@ func (g geometry) effect(r accountant.Relation, std float64) float64 {
 	return g.norm() / std
 }
 
-// labelLength gives the label of a record the part share of the squared norm that the noise has to
-// cover.
+// labelLength returns the length of a label whose square is the fraction share of a record's
+// squared norm.
 func labelLength(clip, share float64) float64 { return clip * math.Sqrt(share/(1-share)) }
 
-// bestLabelShare minimises the noise in the residual X' − M·Y' of T mixtures, which a linear
-// learner uses.
+// bestLabelShare returns the share that minimises the noise in the residual X' − M·Y' of a mixture,
+// which a linear learner uses.
 //
-// With one noise s on features and on labels of length λ, a mean M of k columns of norm at most R
-// leaves noise of squared length d·s² + k·R²·s²/λ² in it, and s² is proportional to R² + λ². The
-// product is smallest at λ² = R²·√(k/d).
+// Let the noise on features and labels have the same standard deviation s, let labels have length
+// λ, and let M have k columns of norm at most R. Then the squared length of the noise in the
+// residual is d·s² + k·R²·s²/λ², where s² is proportional to R² + λ². It is smallest at λ² =
+// R²·√(k/d).
 func bestLabelShare(dim, classes int) float64 {
 	ratio := math.Sqrt(float64(classes) / float64(dim))
 	return ratio / (1 + ratio)

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// kinds are small data of every kind of record.
+// kinds returns small data sets of every kind of record.
 func kinds(t testing.TB, n int, labelled bool) map[string]records.Data {
 	t.Helper()
 	out := map[string]records.Data{"mixed table": customers(t, n, labelled, 2)}
@@ -49,7 +49,7 @@ func kinds(t testing.TB, n int, labelled bool) map[string]records.Data {
 	return out
 }
 
-// sampled draws records and wants them valid.
+// sampled draws records and checks that they are valid.
 func sampled(t *testing.T, g *synth.Generator, n int, opts ...synth.DrawOption) device.Batch {
 	t.Helper()
 	drawn, err := g.Sample(t.Context(), n, opts...)
@@ -67,7 +67,7 @@ func sampled(t *testing.T, g *synth.Generator, n int, opts ...synth.DrawOption) 
 	return b
 }
 
-// reread is a generator after a file.
+// reread returns the generator after it was saved and loaded.
 func reread(t testing.TB, g *synth.Generator) *synth.Generator {
 	t.Helper()
 	var file bytes.Buffer
@@ -81,11 +81,13 @@ func reread(t testing.TB, g *synth.Generator) *synth.Generator {
 	return back
 }
 
-// kindsAreOwn says which kinds come back as they went in; others come back as numbers.
+// kindsAreOwn has the kinds whose synthetic records have the same schema; those of other kinds are
+// vectors or images of numbers.
 var kindsAreOwn = map[string]bool{"sets": true, "mixed table": true, "interval vector": true,
 	"image": true}
 
-// TestEveryKindOfRecord: fitted, sampled, saved, loaded and sampled again, under both relations.
+// TestEveryKindOfRecord fits, samples, saves, loads and samples again every kind of record, under
+// both relations.
 func TestEveryKindOfRecord(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for _, labelled := range []bool{false, true} {
@@ -112,12 +114,12 @@ func everyDraw(t *testing.T, c mix.Config, data records.Data, own bool) {
 	for name, opts := range map[string][]synth.DrawOption{"records": {synth.Seed(1)},
 		"means": {synth.Seed(1), synth.Means()}} {
 		if !reflect.DeepEqual(sampled(t, gen, 70, opts...), sampled(t, loaded, 70, opts...)) {
-			t.Errorf("%s: another draw after a file", name)
+			t.Errorf("%s: another draw after saving and loading", name)
 		}
 	}
 	for class := range c.Schema.Classes() {
 		if m.Schema().Kind() != records.MixedTable && !m.Schema().Sparse() && !has(m, class) {
-			var wrong *param.Error // of vectors the released rows are handed out, and none is of this class
+			var wrong *param.Error // for vectors the released rows are returned, and none is of this class
 			if _, err := gen.Sample(t.Context(), 1, synth.OfClass(class)); !errors.As(err, &wrong) {
 				t.Errorf("class %d without rows: %v", class, err)
 			}
@@ -125,7 +127,7 @@ func everyDraw(t *testing.T, c mix.Config, data records.Data, own bool) {
 		}
 		for _, l := range sampled(t, gen, 20, synth.OfClass(class)).Labels {
 			if int(l) != class {
-				t.Errorf("class %d asked for, %d drawn", class, l)
+				t.Errorf("class %d requested, %d drawn", class, l)
 			}
 		}
 	}
@@ -144,8 +146,8 @@ func has(m *mix.Model, class int) bool {
 	return false
 }
 
-// TestRecordsTooWideToDrawAreRefused in the plan, before anything can be spent, with the name of a
-// system that takes them; projected, they are vectors, and taken.
+// TestRecordsTooWideToDrawAreRefused: Plan returns an error with the name of a system that supports
+// them. With a projection they are vectors and accepted.
 func TestRecordsTooWideToDrawAreRefused(t *testing.T) {
 	columns := make([]records.Column, 3000)
 	for j := range columns {
@@ -185,8 +187,8 @@ func TestRecordsTooWideToDrawAreRefused(t *testing.T) {
 	}
 }
 
-// TestDrawsFromRowsOfAnyNumbers: rows may come out of any file, which holds finite numbers, and
-// records drawn from them are valid whatever those are.
+// TestDrawsFromRowsOfAnyNumbers: rows may come from any file of finite numbers, and records drawn
+// from them are valid whatever the numbers are.
 func TestDrawsFromRowsOfAnyNumbers(t *testing.T) {
 	for _, labelled := range []bool{false, true} {
 		all := kinds(t, 30, labelled)
@@ -205,7 +207,7 @@ func TestDrawsFromRowsOfAnyNumbers(t *testing.T) {
 	}
 }
 
-// repeated are n numbers, the same ones again and again.
+// repeated returns n numbers, which repeat the given ones.
 func repeated(numbers []float32, n int) []float32 {
 	out := make([]float32, n)
 	for i := range out {
@@ -214,7 +216,7 @@ func repeated(numbers []float32, n int) []float32 {
 	return out
 }
 
-// forged is a model with other rows, as a file may have them.
+// forged returns a model with other rows, as read from a file.
 func forged(t testing.TB, m *mix.Model, features, labels []float32) *mix.Model {
 	t.Helper()
 	f := encoded(t, m)
@@ -229,7 +231,7 @@ func forged(t testing.TB, m *mix.Model, features, labels []float32) *mix.Model {
 	return decoded(t, f)
 }
 
-// TestConcurrentFirstDraws: a model estimates once, whichever draw comes first.
+// TestConcurrentFirstDraws: a model computes its estimates once, whichever draw is first.
 func TestConcurrentFirstDraws(t *testing.T) {
 	data := kinds(t, 30, true)["mixed table"]
 	gen := fit(t, mustPlan(t, small(data.Schema(), mix.Poisson{Nominal: 30, Degree: 3})), data)

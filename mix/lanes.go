@@ -15,15 +15,15 @@ type mixer struct {
 	*work
 	run    *synth.Run
 	source *source
-	away   *away // where other processes read the records; nil otherwise
+	away   *away // not nil if other processes read the records
 	lanes  []*lane
 }
 
-// lane makes a fixed share of the mixtures of one part, with its own allowance.
+// lane releases a fixed part of the mixtures of one class, with its own allowance.
 type lane struct {
 	part      int
 	allowance *mechanism.Allowance
-	places    []int // of its mixtures in the chunk that is being made
+	places    []int // places of its mixtures in the current chunk
 	grants    []*mechanism.Grant
 	cells     []int // numbers of its mixtures in the sums of other processes
 
@@ -34,11 +34,12 @@ type lane struct {
 	noisy  []float64
 }
 
-// turn is the number of mixtures that a lane makes at a time.
+// turn is the number of mixtures that a lane releases in one round.
 const turn = 16
 
-// mixer releases the centres and makes the lanes: first one with the first allowance of every
-// part, then one with the second, so that parts alternate within a chunk.
+// mixer releases the centres and creates the lanes: at first one for every part with the part's
+// first allowance, then one for every part with its second, and so on, so that parts alternate
+// within a chunk.
 func (w *work) mixer(ctx context.Context, r *synth.Run) (*mixer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func (w *work) mixer(ctx context.Context, r *synth.Run) (*mixer, error) {
 	return x, nil
 }
 
-// left returns how many mixtures a run may still draw.
+// left returns the number of mixtures that a run may still release.
 func left(r *synth.Run) (n int) {
 	for _, a := range r.Allowances(PurposeMixtures) {
 		n += a.Remaining()
@@ -71,8 +72,8 @@ func left(r *synth.Run) (n int) {
 	return n
 }
 
-// rounds makes the remaining mixtures, one turn of every lane at a time, concurrently. It passes
-// every chunk and the parts of its rows to keep.
+// rounds releases the remaining mixtures. In each round all lanes release up to turn mixtures,
+// concurrently, and the chunk and the parts of its rows are passed to keep.
 func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32) error) error {
 	n := left(x.run)
 	if n == 0 {
@@ -107,7 +108,7 @@ func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32
 	return nil
 }
 
-// ready prepares records and lanes.
+// ready prepares the records and the lanes.
 func (x *mixer) ready() {
 	if x.away == nil {
 		x.source.keep()
@@ -138,8 +139,8 @@ func (x *mixer) place() (parts []int32) {
 	return parts
 }
 
-// round makes the mixtures of one chunk. Uses are taken lane by lane, so their order does not
-// depend on the lanes' speed.
+// round releases the mixtures of one chunk. Grants are taken lane by lane before the lanes run, so
+// their order does not depend on the lanes' speed.
 func (x *mixer) round(chunk *Rows) error {
 	for _, l := range x.lanes {
 		l.grants, l.cells = l.grants[:0], l.cells[:0]
@@ -168,7 +169,7 @@ func (x *mixer) round(chunk *Rows) error {
 	return cmp.Or(errs...)
 }
 
-// turn makes one lane's mixtures of a chunk.
+// turn releases one lane's mixtures of a chunk.
 func (x *mixer) turn(l *lane, chunk *Rows) error {
 	for k, at := range l.places {
 		if err := x.mixture(l, k); err != nil {
@@ -208,8 +209,7 @@ func (x *mixer) sample(l *lane, g *mechanism.Grant) {
 	})
 }
 
-// write turns a noisy sum into a row: divided by the public degree, and moved back by the released
-// centre.
+// write turns a noisy sum into a row: it divides by the public degree and adds the released centre.
 func (x *mixer) write(l *lane, chunk *Rows, at int) {
 	c := x.config
 	scale := 1 / float64(x.degree())

@@ -56,7 +56,7 @@ func mixed(t testing.TB, byClass bool) *mix.Model {
 	if byClass {
 		c.Centers = mix.Centers{Share: 0.2, ClipNorm: 1.5}
 	}
-	// The noise is a fixed one: the tests are of learning.
+	// The noise has a fixed seed: the tests are about learning.
 	gen, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 1), data)
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func accuracy(t *records.Table, predict func(device.Batch, []int32)) float64 {
 	return right / float64(t.Len())
 }
 
-// TestLearning: what is learnt from a release, whichever way, tells single records apart.
+// TestLearning: models learnt from a release in any way classify single records.
 func TestLearning(t *testing.T) {
 	ctx, test := context.Background(), striped(t, 600, 2)
 	for name, byClass := range map[string]bool{"together": false, "by class": true} {
@@ -160,7 +160,7 @@ func checkMoments(t *testing.T, m *mix.Moments) {
 	}
 }
 
-// TestRowsSurviveExport: npz and file.
+// TestRowsSurviveExport: rows are the same after an npz file and a model file.
 func TestRowsSurviveExport(t *testing.T) {
 	m := mixed(t, true)
 	var out bytes.Buffer
@@ -203,7 +203,8 @@ func decoded(t testing.TB, f *synth.File) *mix.Model {
 	return m.(*mix.Model)
 }
 
-// TestPlanKeepsItsCandidates: a plan that chose its degree prints and costs the same after a file.
+// TestPlanKeepsItsCandidates: a plan that chose its degree has the same text and price after it was
+// written and read.
 func TestPlanKeepsItsCandidates(t *testing.T) {
 	c := small(records.Image(2, 3), mix.Poisson{Nominal: 200})
 	p := mustPlan(t, c)
@@ -220,7 +221,7 @@ func TestPlanKeepsItsCandidates(t *testing.T) {
 	}
 }
 
-// TestStreamIsFit: the same number of rows in chunks of bounded size.
+// TestStreamIsFit: Stream yields the same number of rows as Fit, in chunks of bounded size.
 func TestStreamIsFit(t *testing.T) {
 	data := striped(t, 300, 1)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
@@ -240,8 +241,8 @@ func TestStreamIsFit(t *testing.T) {
 	}
 }
 
-// TestNoiseIsThePlans: rows of no records are noise of the stated width. Over 21,600 numbers a
-// standard deviation is off by 3 % with probability 5e-10.
+// TestNoiseIsThePlans: rows of an empty data set are noise with the stated standard deviation. Over
+// 21,600 numbers a standard deviation is off by 3 % with probability 5e-10.
 func TestNoiseIsThePlans(t *testing.T) {
 	none, err := records.FromFlat(records.Image(6, 6).WithLabels("a", "b", "c"), nil)
 	if err != nil {
@@ -260,7 +261,7 @@ func TestNoiseIsThePlans(t *testing.T) {
 			t.Errorf("%s: noise of %.4f, planned %.4f", name, v[0], v[1])
 		}
 		if !off(0.7) || !off(1.3) {
-			t.Errorf("%s: the test would accept noise wrong by 0.7 or 1.3", name)
+			t.Errorf("%s: the test would accept noise wrong by a factor of 0.7 or 1.3", name)
 		}
 	}
 }
@@ -273,7 +274,7 @@ func spread(v []float32) float64 {
 	return math.Sqrt(sum / float64(len(v)))
 }
 
-// TestProject: shares are shares, the nearest ones.
+// TestProject: labels are projected to the nearest shares.
 func TestProject(t *testing.T) {
 	rows, err := mix.RowsOf(2, 3, []float32{-1, 0.5, 2, 1}, []float32{0.2, 0.3, 0.5, 2, -1, 0})
 	if err != nil {
@@ -295,7 +296,7 @@ func TestProject(t *testing.T) {
 	}
 }
 
-// TestDenoise: smoothing keeps flat images and lowers noise.
+// TestDenoise: smoothing leaves constant images unchanged and reduces noise.
 func TestDenoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	flat := make([]float32, 2*64)
@@ -312,7 +313,7 @@ func TestDenoise(t *testing.T) {
 	}
 	for _, v := range out.Features(0) {
 		if math.Abs(float64(v)-0.3) > 1e-5 {
-			t.Errorf("a flat image became %v", v)
+			t.Errorf("a constant image became %v", v)
 		}
 	}
 	if got := spread(out.Features(1)); got > 0.6*spread(rows.Features(1)) {
@@ -323,7 +324,8 @@ func TestDenoise(t *testing.T) {
 	}
 }
 
-// TestBaselines: single records, and projected ones, are planned and released in the same frame.
+// TestBaselines: the paper's baselines, single records and projected ones, can be planned and
+// released.
 func TestBaselines(t *testing.T) {
 	data := striped(t, 200, 1)
 	base := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5,
@@ -344,8 +346,8 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
-// TestDegreeIsChosenInside: more noise or more similar mixtures than at the chosen degree, on
-// either side.
+// TestDegreeIsChosenInside: the chosen degree has the highest score and is not at an end of the
+// grid.
 func TestDegreeIsChosenInside(t *testing.T) {
 	c := mix.Config{Schema: records.Image(28, 28).WithLabels("0", "1"),
 		Budget: accountant.Budget{Epsilon: 2,
@@ -366,7 +368,8 @@ func TestDegreeIsChosenInside(t *testing.T) {
 	}
 }
 
-// TestMomentsOfAnyRows: a file may hold any finite numbers, and its moments are still moments.
+// TestMomentsOfAnyRows: a file may contain any finite numbers, and records drawn from its moments
+// are valid.
 func TestMomentsOfAnyRows(t *testing.T) {
 	for _, byClass := range []bool{true, false} {
 		f := encoded(t, mixed(t, byClass))
@@ -384,7 +387,8 @@ func TestMomentsOfAnyRows(t *testing.T) {
 	}
 }
 
-// TestMomentsOfNoClass: where noise left no class a positive count, all classes are drawn alike.
+// TestMomentsOfNoClass: if noise leaves no class with a positive count, all classes are equally
+// likely.
 func TestMomentsOfNoClass(t *testing.T) {
 	f := encoded(t, mixed(t, false))
 	for i := 0; i+3 < len(f.Sections[1].Data); i += 4 {
@@ -409,8 +413,7 @@ func TestMomentsOfNoClass(t *testing.T) {
 	}
 }
 
-// TestMomentsOfSubsets: every subset has one size, so that counts of classes are tied to each
-// other.
+// TestMomentsOfSubsets: all subsets have the same size, so the counts of classes are dependent.
 func TestMomentsOfSubsets(t *testing.T) {
 	data := striped(t, 6000, 1)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 16, Delta: 1e-5,
@@ -423,9 +426,10 @@ func TestMomentsOfSubsets(t *testing.T) {
 	checkMoments(t, moments)
 }
 
-// TestDrawnImagesGetNoise: as much as asked for, a tenth of the range of a pixel by default, none
-// where it is negative; and the learner sees it. The seed is fixed; of others about one in ten
-// million would be off by more than the fiftieth that is allowed.
+// TestDrawnImagesGetNoise: drawn images get noise of the given standard deviation, by default a
+// tenth of the range of a pixel, and none if it is negative; and it has an effect on learning. The
+// seed is fixed; of other seeds about one in ten million would be off by more than the 2 % that are
+// allowed.
 func TestDrawnImagesGetNoise(t *testing.T) {
 	m, err := mixed(t, true).Moments(mix.MomentsConfig{})
 	if err != nil {
@@ -448,7 +452,7 @@ func TestDrawnImagesGetNoise(t *testing.T) {
 		return net.Params().Flat.Data
 	}
 	if reflect.DeepEqual(learnt(0), learnt(-1)) {
-		t.Error("the learner sees no noise")
+		t.Error("noise has no effect on learning")
 	}
 	if !reflect.DeepEqual(learnt(0), learnt(0.1)) {
 		t.Error("the learner's default is not that of the documentation")

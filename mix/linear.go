@@ -14,9 +14,11 @@ import (
 
 // LinearConfig describes the learner of a linear model Y = W·[x; 1]. Every field is public.
 type LinearConfig struct {
-	Ridge  float64 // added to the loss as Ridge·‖W‖²/2 per coordinate of unit scale; 0 for 1e-3
-	Passes int     // over the rows; 0 for 5
-	// η₀ of η_t = η₀/(1 + t·Ridge·η₀); 0 for a rate that is stable for rows of the released size
+	// Ridge is the weight of ‖W‖²/2 in the loss, for features scaled so that rows have about
+	// unit length; 0 means 1e-3.
+	Ridge  float64
+	Passes int // passes over the rows; 0 means 5
+	// LearningRate is η₀ in η_t = η₀/(1 + t·Ridge·η₀), for the same scale of features; 0 means 0.5.
 	LearningRate float64
 	Seed         uint64
 }
@@ -32,14 +34,13 @@ type Linear struct {
 //
 // The gradient (Wx' − y')x'ᵀ of a noisy row has mean (Wx − y)xᵀ + σ²·W: the noise acts as a ridge
 // that does not vanish with more data. σ is public, so σ²·W is subtracted, which leaves unbiased
-// gradients of the noiseless loss. Steps fall as 1/t and the second half of the iterates is
-// averaged. Mixtures vary 1/√ℓ as much as records, so mixture and label are centred and the
-// constant is computed from the means.
+// gradients of the noiseless loss. Step sizes decrease as 1/t, and the second half of the iterates
+// is averaged. Since mixtures vary by only 1/√ℓ of what records do, features and labels are
+// centred, and the constant is computed from their means.
 //
-// Guarantee: post-processing.
-// Errors: *param.Error; ctx.Err().
-// Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls as log(T)/T); Shamir
-// and Zhang 2013.
+// Guarantee: post-processing. Errors: *param.Error for a wrong setting and for a release without
+// labels; ctx.Err(). Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls
+// as log(T)/T); Shamir and Zhang 2013.
 func (m *Model) Linear(ctx context.Context, cfg LinearConfig) (*Linear, error) {
 	if m.Rows().Classes() == 0 {
 		return nil, mistake("Linear", 0, "labelled records")
@@ -58,11 +59,11 @@ func (c LinearConfig) validate() error {
 	k.OK(positive(c.Ridge), path+"Ridge", c.Ridge, "a positive finite number")
 	k.OK(c.Passes > 0, path+"Passes", c.Passes, "a positive integer")
 	k.OK(c.LearningRate == 0 || positive(c.LearningRate), path+"LearningRate", c.LearningRate,
-		"a finite number, zero or more")
+		"a non-negative finite number; 0 means 0.5")
 	return k.Err()
 }
 
-// Predict writes the class with the largest output of every record of a batch to dst.
+// Predict sets dst to the class with the largest output, for every record of a batch.
 func (l *Linear) Predict(b device.Batch, dst []int32) {
 	x := make([]float32, l.dim)
 	for i := range b.Rows {
@@ -84,8 +85,8 @@ func (l *Linear) Outputs(x []float32) []float64 {
 	return out
 }
 
-// linearRun is one descent. Features are multiplied by scale, so that mixtures have coordinates of
-// about unit variance.
+// linearRun is one gradient descent. Centred features are multiplied by scale, so that rows have
+// about unit length.
 type linearRun struct {
 	rows         *Rows
 	cfg          LinearConfig
@@ -145,13 +146,13 @@ func (s *linearRun) fit(ctx context.Context) (*Linear, error) {
 	return s.model(), nil
 }
 
-// step follows the gradient of one row, less the noise's share of it.
+// step takes a step against the gradient of one row, corrected for the noise.
 func (s *linearRun) step(i int, x []float64, rate float64) {
 	for j, v := range s.rows.Features(i) {
 		x[j] = (float64(v) - s.x[j]) * s.scale
 	}
-	// The noise's share is at most the whole of the curvature: a step that subtracted more than
-	// the ridge and the row add would diverge.
+	// Subtracting σ²·W makes the factor of w larger than 1 if σ² exceeds the ridge; on average the
+	// product with the row makes up for it.
 	shrink := 1 - rate*(s.cfg.Ridge-s.sigma*s.sigma)
 	for k, y := range s.rows.Labels(i) {
 		w := s.w[k*len(x) : (k+1)*len(x)]
@@ -165,7 +166,7 @@ func (s *linearRun) step(i int, x []float64, rate float64) {
 	}
 }
 
-// model moves centre and scale into the weights.
+// model returns the linear model for unscaled and uncentred features.
 func (s *linearRun) model() *Linear {
 	d := s.rows.dim
 	l := &Linear{dim: d, classes: s.rows.classes, w: make([]float64, s.rows.classes*(d+1))}

@@ -15,9 +15,9 @@ const maxFactors = 16
 // correlation(i, j) ≈ Σ a_ik·a_jk, one row for each coordinate of a record.
 //
 // It is a principal factor analysis of the correlations of sums. The dependence within a block is
-// known, so the entries of one block are replaced by those of the factors, round by round. Only
-// factors above the noise level are kept, shrunk by the bias that noise causes, as in
-// [Model.Moments]; of a factor only the coordinates above the noise are kept.
+// known, so in every round the correlations within blocks are replaced by those of the present
+// factors. Only factors above the noise level are kept, shrunk by the bias that noise causes, as in
+// [Model.Moments]. Within a factor only the coordinates above the noise are kept.
 //
 // Source: Harman 1976, chapter 8 (principal factors); Benaych-Georges and Nadakuditi 2011.
 func (s *survey) loadings(blocks []block, variance []float64) [][]float64 {
@@ -40,8 +40,8 @@ type factors struct {
 	blocks []block
 	signal []float64   // the fraction of a sum's variance that is due to the records, by coordinate
 	v      *mat.Dense  // orthonormal rows
-	own    [][]float64 // loadings of the factors that are kept: for each, one a coordinate
-	excess []float64   // of the kept, what they add to the variance of a sum along them
+	own    [][]float64 // loadings of the kept factors: for each factor, one for each coordinate
+	excess []float64   // for each kept factor, what it adds to the variance of a sum along it
 	gamma  float64     // coordinates ÷ rows
 	rows   float64
 }
@@ -92,8 +92,8 @@ func (f *factors) apply() *mat.Dense {
 	return out
 }
 
-// rotate rotates the vectors, and their images under apply, to the principal axes of their span,
-// the largest first, and gives their eigenvalues.
+// rotate rotates the vectors, and their images under apply, to the principal axes of their span, in
+// descending order, and returns the eigenvalues.
 func (f *factors) rotate(w *mat.Dense) []float64 {
 	var vw, q mat.Dense
 	vw.Mul(f.v, w.T())
@@ -116,8 +116,8 @@ func (f *factors) rotate(w *mat.Dense) []float64 {
 	return values
 }
 
-// accept keeps the factors above the noise level. An excess x shows as (1+x)(1+γ/x) −
-// 1.
+// accept keeps the factors above the noise level. A factor of excess x has the eigenvalue
+// (1+x)(1+γ/x) − 1.
 func (f *factors) accept(values []float64) {
 	f.own, f.excess = nil, nil
 	edge := (2*math.Sqrt(f.gamma) + f.gamma) * 1.05
@@ -135,10 +135,10 @@ func (f *factors) accept(values []float64) {
 	}
 }
 
-// most is the largest fraction of a coordinate's variance that it shares with others.
+// most bounds the fraction of a coordinate's variance that factors explain.
 const most = 0.9
 
-// cap shortens the loadings of a coordinate to a squared length.
+// cap scales the loadings of a coordinate so that their squared length is at most square.
 func (f *factors) cap(j int, square float64) {
 	sum := 0.0
 	for _, a := range f.own {
@@ -152,16 +152,16 @@ func (f *factors) cap(j int, square float64) {
 	}
 }
 
-// next continues from the result of apply; it returns false if that vanishes. The shift by one
-// puts the largest eigenvalues before those of the largest size.
+// next continues from the result of apply. It returns false if a vector vanishes. Adding the
+// vectors themselves shifts all eigenvalues by one, so that the largest eigenvalues come before
+// negative ones of large magnitude.
 func (f *factors) next(w *mat.Dense) bool {
 	f.v.Add(f.v, w)
 	return orthonormal(f.v)
 }
 
 // result returns the loadings by coordinate, in standard deviations of records. Each entry has an
-// error of about √((1+1/x)/rows) in units of sums; entries that do not reach twice that are
-// dropped.
+// error of about √((1+1/x)/rows) in units of sums; entries below twice that are set to zero.
 func (f *factors) result() [][]float64 {
 	for k, a := range f.own {
 		noise := 4 * (1 + 1/f.excess[k]) / f.rows

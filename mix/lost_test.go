@@ -19,7 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// short is a model without the rows that a run lost: those that keep refuses.
+// short returns a model without some rows, as if a run had lost them: those for which keep returns
+// false.
 func short(t testing.TB, m *mix.Model, keep func(row, class int) bool) *mix.Model {
 	t.Helper()
 	f := encoded(t, m)
@@ -55,10 +56,11 @@ func short(t testing.TB, m *mix.Model, keep func(row, class int) bool) *mix.Mode
 	return out
 }
 
-// TestLostMixturesAreLeftOut: estimates from half of the mixtures, more of one class than of
-// another, are those of the records still. Of 90 class means of other seeds the worst was off by
-// 0.050, with a standard deviation of 0.012 among all: the 0.15 that are allowed are ten of those
-// away. Rows that are taken for those of another class put means off by 0.3 to 1.8.
+// TestLostMixturesAreLeftOut: estimates from half of the mixtures, with more lost in one class than
+// in another, are still those of the records. Of 90 class means of other seeds the worst was off by
+// 0.050, with a standard deviation of 0.012 among all: the allowed 0.15 are more than eight
+// standard deviations above the worst. If rows are assigned to the wrong class, means are off by
+// 0.3 to 1.8.
 func TestLostMixturesAreLeftOut(t *testing.T) {
 	for _, byClass := range []bool{true, false} {
 		m := short(t, mixed(t, byClass), func(row, class int) bool {
@@ -79,8 +81,8 @@ func TestLostMixturesAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestLostClass: where every mixture of a class was lost, or all but one mixture, the rest is still
-// a release.
+// TestLostClass: if every mixture of a class is lost, or all mixtures but one, the rest can still
+// be used.
 func TestLostClass(t *testing.T) {
 	for name, keep := range map[string]func(row, class int) bool{
 		"class": func(_, class int) bool {
@@ -116,7 +118,7 @@ func TestLostClass(t *testing.T) {
 	}
 }
 
-// TestFilesOfLostMixtures: what no run releases is refused.
+// TestFilesOfLostMixtures: files that no run writes are refused.
 func TestFilesOfLostMixtures(t *testing.T) {
 	m := mixed(t, true)
 	f := encoded(t, m)
@@ -128,7 +130,7 @@ func TestFilesOfLostMixtures(t *testing.T) {
 			}
 		}
 		if _, err := mix.System().Model(bad, synth.Loading{}); !errors.Is(err, synth.ErrFormat) {
-			t.Errorf("%s that are none: %v", s, err)
+			t.Errorf("%s with invalid values: %v", s, err)
 		}
 	}
 	for _, rows := range []string{"0", "-1", "3001", "2999"} {
@@ -140,8 +142,8 @@ func TestFilesOfLostMixtures(t *testing.T) {
 	}
 }
 
-// TestStreamGoesOn: a stream that was stopped hands out the other mixtures when it is asked for
-// again, and draws no more than the plan has.
+// TestStreamGoesOn: after a stream was stopped, another call yields the remaining mixtures, and no
+// more are drawn than the plan has.
 func TestStreamGoesOn(t *testing.T) {
 	data := striped(t, 40, 1)
 	for _, byClass := range []bool{false, true} {
@@ -182,9 +184,9 @@ func parts(l *accountant.Ledger) (all []*accountant.Ledger) {
 	return all
 }
 
-// TestInterruptedRunKeepsItsRows: the rows of a run that goes on are those that it had drawn, and
-// then others; of each class there are as many as were planned, since an interruption between
-// rounds loses none.
+// TestInterruptedRunKeepsItsRows: a resumed run has the rows drawn before the interruption, and
+// then new ones. Each class has as many as planned, since an interruption between rounds loses
+// none.
 func TestInterruptedRunKeepsItsRows(t *testing.T) {
 	data := striped(t, 40, 1)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
@@ -225,12 +227,12 @@ func TestInterruptedRunKeepsItsRows(t *testing.T) {
 		t.Errorf("%d rows, of classes %v, %d different", m.Rows().Len(), count, len(bits))
 	}
 	if len(stages) < 2 || stages[1] == "144" {
-		t.Errorf("the second run begins again: %v", stages)
+		t.Errorf("the second run starts from the beginning: %v", stages)
 	}
 }
 
-// TestMoreMixturesThanThePlanHas: a checkpoint of an interrupted run that holds rows that were not
-// drawn, more than the plan has beside those that are left to draw, is refused.
+// TestMoreMixturesThanThePlanHas: a checkpoint of an interrupted run is refused if its rows and
+// those that are left to draw are together more than the plan has.
 func TestMoreMixturesThanThePlanHas(t *testing.T) {
 	data := striped(t, 60, 2)
 	p, err := together(data.Schema(), accountant.Budget{Epsilon: 3, Delta: 1e-5}, 60)
@@ -261,7 +263,7 @@ func TestMoreMixturesThanThePlanHas(t *testing.T) {
 		if err != nil || rows < 100 || rows > 500 {
 			t.Fatalf("%d rows of 600: %v", rows, err)
 		}
-		if forged { // as many as fit the plan, so that only those that are left give it away
+		if forged { // as many rows as the plan has, so that only the number left to draw shows the forgery
 			f.Header = held.ReplaceAll(f.Header, []byte(`"rows":600`))
 			for i, s := range f.Sections {
 				row := len(s.Data) / rows

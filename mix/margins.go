@@ -6,16 +6,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// margins are one class's coordinates as functions of the latent numbers z: of a choice and of a
-// level, log-odds are intercept + slope·z; a number is the logistic function of that plus
-// rest·e, with e normal and its own.
+// margins describes the coordinates of one class as functions of the latent numbers z. The log-odds
+// of a binary coordinate or a level are intercept + slope·z. A number is the logistic function of
+// intercept + slope·z + rest·e, where e is an independent normal number.
 type margins struct {
 	intercept, rest []float64
 	slope           [][]float64
 }
 
-// newMargins finds intercepts and slopes for which every coordinate has its mean, numbers
-// have their variance, and coordinates are correlated as the loadings state.
+// newMargins finds the intercepts and slopes for which coordinates have the given means, numbers
+// have the given variances, and the correlations are those of the loadings.
 func newMargins(blocks []block, mean, variance []float64, loadings [][]float64) margins {
 	m := margins{intercept: make([]float64, len(mean)), rest: make([]float64, len(mean)),
 		slope: make([][]float64, len(mean))}
@@ -46,8 +46,8 @@ func (m *margins) choice(j int, p float64, loading []float64) {
 	m.slope[j] = scaled(loading, width/math.Sqrt(share))
 }
 
-// number sets a number in [0, 1]. The coordinate of a missing value is 0; mean and variance
-// of the other values are corrected for that.
+// number sets a number in [0, 1]. The coordinate of a missing value is 0; mean and variance are
+// corrected for that.
 func (m *margins) number(j int, mean, variance, absent float64, loading []float64) {
 	there := 1 - absent
 	of := within(mean/there, 0, 1)
@@ -58,14 +58,14 @@ func (m *margins) number(j int, mean, variance, absent float64, loading []float6
 	m.rest[j] = width * math.Sqrt(math.Max(0, 1-floats.Dot(loading, loading)))
 }
 
-// scaled is a multiple of a vector, zero where the factor is not a number.
+// scaled returns f·v, or zeros if f is not finite.
 func scaled(v []float64, f float64) []float64 {
 	return floats.ScaleTo(make([]float64, len(v)), finite(f), v)
 }
 
 // levels sets the intercepts of a column so that the softmax of its levels has the shares p on
-// average over the latent numbers. Each round adds the log of how far each share is off, which is
-// a contraction.
+// average over the latent numbers. Each round adds to an intercept the logarithm of the ratio of
+// the wanted and the present share, which is a contraction.
 //
 // Source: Berry, Levinsohn and Pakes 1995, appendix I.
 func (m *margins) levels(b block, p []float64) {
@@ -106,8 +106,8 @@ func (m *margins) levels(b block, p []float64) {
 	}
 }
 
-// normalPoint returns point i of a low-discrepancy sequence for the normal distribution in n
-// dimensions: multiples of the powers of one irrational number, modulo 1, as quantiles.
+// normalPoint returns point i of a low-discrepancy sequence for the normal distribution in dim
+// dimensions: the normal quantiles of multiples of the powers of one irrational number, modulo 1.
 //
 // Source: Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences".
 func normalPoint(i, dim int, golden float64) []float64 {
@@ -121,7 +121,7 @@ func normalPoint(i, dim int, golden float64) []float64 {
 	return out
 }
 
-// goldenRatio is the root of x^(dim+1) = x + 1, whose powers normalPoint goes by.
+// goldenRatio returns the root of x^(dim+1) = x + 1, whose powers normalPoint uses.
 func goldenRatio(dim int) float64 {
 	golden := 2.0
 	for range 40 {
@@ -133,7 +133,7 @@ func goldenRatio(dim int) float64 {
 // rare is the smallest probability that is distinguished from zero.
 const rare = 1e-7
 
-// softmax turns log-odds into shares, in place.
+// softmax turns log-odds into probabilities that add up to 1, in place.
 func softmax(row []float64) {
 	top := floats.Max(row)
 	for j, v := range row {
@@ -144,8 +144,8 @@ func softmax(row []float64) {
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// logitNormal finds a and w such that the logistic function of a + w·g, with g normal, has this
-// mean and this variance.
+// logitNormal finds a and w such that the logistic function of a + w·g, with g normal, has the
+// given mean and variance.
 func logitNormal(mean, variance float64) (a, w float64) {
 	mean = within(mean, rare, 1-rare)
 	if !(variance > 1e-6*mean*(1-mean)) {
@@ -158,7 +158,7 @@ func logitNormal(mean, variance float64) (a, w float64) {
 	return logitNormalAt(mean, w), w
 }
 
-// logitNormalAt is the a at which the mean is right.
+// logitNormalAt returns the a for which the mean is as given.
 func logitNormalAt(mean, w float64) float64 {
 	reach := 40 + 6*w
 	return bisect(-reach, reach, 40, func(a float64) bool {
@@ -167,7 +167,8 @@ func logitNormalAt(mean, w float64) float64 {
 	})
 }
 
-// bisect is where below turns false, halving the given number of times.
+// bisect returns the point where below changes to false, after the given number of bisections of
+// [lo, hi].
 func bisect(lo, hi float64, rounds int, below func(x float64) bool) float64 {
 	for range rounds {
 		if mid := (lo + hi) / 2; below(mid) {
@@ -189,7 +190,7 @@ func logitNormalMoments(a, w float64) (mean, variance float64) {
 	return mean, variance - mean*mean
 }
 
-// nodes are points of the normal law with their weights.
+// nodes are the points and weights of the integration over a normal number.
 var nodes = normalNodes()
 
 type node struct{ at, weight float64 }

@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestMarginsKeepMeans: whatever coordinates share, each keeps the mean and numbers the variance
-// they are given. All draws are seeded, so that the test gives one answer; 200,000 of them put a
-// mean's standard error at 0.0012.
+// TestMarginsKeepMeans: however dependent coordinates are, each has its given mean, and numbers
+// have their given variance. The seed is fixed; with 200,000 draws the standard error of a mean is
+// at most 0.0012.
 func TestMarginsKeepMeans(t *testing.T) {
 	s, err := records.NewSchema(records.Categorical("a", "x", "y", "z"),
 		records.Flag("b", "no", "yes"), records.Numeric("c", 0, 1),

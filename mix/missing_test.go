@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestAModelKeepsItsPlan: later changes to the caller's plan do not reach the model.
+// TestAModelKeepsItsPlan: later changes to the caller's plan do not change the model.
 func TestAModelKeepsItsPlan(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	p := mustPlan(t, small(s, mix.Poisson{Nominal: 12, Degree: 3}))
@@ -27,7 +27,7 @@ func TestAModelKeepsItsPlan(t *testing.T) {
 	}
 }
 
-// TestWhatIsMissing: zero values and nil are mistakes in a parameter, never panics.
+// TestWhatIsMissing: for zero values and nil, methods return a *param.Error and do not panic.
 func TestWhatIsMissing(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	c := small(s, mix.Poisson{Nominal: 12, Degree: 3})
@@ -52,7 +52,7 @@ func TestWhatIsMissing(t *testing.T) {
 	none := new(mix.Model)
 	if none.Rows().Len() != 0 || none.Centers() != nil || none.Whiten().Len() != 0 ||
 		none.Schema().Dim() != 0 {
-		t.Error("the zero model holds something")
+		t.Error("the zero model is not empty")
 	}
 	mistakes["draw from no model"] = second(none.Sampler(synth.Draw{Cluster: -1, Class: -1}))
 	mistakes["write no model"] = second(none.Encode())
@@ -93,12 +93,13 @@ func TestWhatIsMissing(t *testing.T) {
 		}
 	}
 	if n := new(mix.Rows).Len(); n != 0 {
-		t.Errorf("the zero rows are %d", n)
+		t.Errorf("the zero Rows has %d rows", n)
 	}
 }
 
-// TestSamplingsAreValues: pointers satisfy Sampling by their values' methods, but may be nil, may
-// change after they were judged, and are not told apart where the kind of sampling matters.
+// TestSamplingsAreValues: pointers implement Sampling by the methods of their values, but Plan
+// refuses them: they may be nil, may change after validation, and are not recognised by type
+// switches.
 func TestSamplingsAreValues(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	for _, sampling := range []mix.Sampling{nil, (*mix.Poisson)(nil),

@@ -15,7 +15,7 @@ import (
 type Model struct {
 	work    *work
 	rows    *Rows
-	parts   []int32     // of every row, where parts are mixed apart
+	parts   []int32     // part of every row, with ByClass; otherwise nil
 	centers [][]float32 // released mean records; nil if there are none
 
 	once       sync.Once
@@ -30,8 +30,8 @@ func (m *Model) made() error {
 	return nil
 }
 
-// Rows returns the released mixtures: the plan's number less those lost to interruptions. They
-// belong to the model: clone them before changing any.
+// Rows returns the released mixtures: those of the plan except those lost to interruptions. They
+// belong to the model: clone them before changing them.
 func (m *Model) Rows() *Rows {
 	if m.made() != nil {
 		return new(Rows)
@@ -48,7 +48,7 @@ func (m *Model) Centers() [][]float32 {
 	return m.centers
 }
 
-// add adds rows with their parts.
+// add appends rows with their parts.
 func (m *Model) add(rows *Rows, parts []int32) {
 	m.rows.features = append(m.rows.features, rows.features...)
 	m.rows.labels = append(m.rows.labels, rows.labels...)
@@ -57,7 +57,7 @@ func (m *Model) add(rows *Rows, parts []int32) {
 	}
 }
 
-// of lists the rows of a part.
+// of returns the indices of the rows of a part.
 func (m *Model) of(part int) (list []int) {
 	for i := range m.rows.Len() {
 		if m.parts == nil || int(m.parts[i]) == part {
@@ -77,8 +77,8 @@ func (m *Model) Schema() records.Schema {
 }
 
 // RowSchema returns the schema of released rows as vectors or images, for [Rows.Table] and
-// [Project]. Coordinates of binary records, sets and encoded rows of tables are any number in
-// [0, 1]. Projected records are vectors of any sign, bounded by the clip norm.
+// [Project]. The coordinates of mixed binary records, sets and encoded rows of tables can be any
+// number in [0, 1]. Projected records are vectors of any sign, bounded by the clip norm.
 func (m *Model) RowSchema() records.Schema {
 	if m.made() != nil {
 		return records.Schema{}
@@ -98,11 +98,11 @@ func (m *Model) RowSchema() records.Schema {
 
 // Sampler starts a draw.
 //
-// For tables and sets, any number of new records is drawn, from class frequencies, means and
+// For tables and sets, any number of new records can be drawn, from class frequencies, means and
 // correlations that the first call estimates from the released mixtures. Their quality depends on
 // the mixtures: frequencies and means need fewer mixtures than correlations, and dependence below
 // the noise level is not modelled. Without labels the number of records is taken from the plan's
-// sampling. Sets longer than the square of the clip norm count less than others.
+// sampling. Sets with more items than the square of the clip norm count less than others.
 //
 // Vectors and images are the released mixtures themselves, projected to the domain and labelled
 // by their largest label coordinate, in random order. They repeat if more are requested than
@@ -111,8 +111,8 @@ func (m *Model) RowSchema() records.Schema {
 // Draw.Means requests the probability of every item of a set, so the records are vectors, and in
 // tables the most probable level of each column.
 //
-// Guarantee: post-processing.
-// Errors: *param.Error for a class of which no rows were released.
+// Guarantee: post-processing. Errors: *param.Error for the zero value and for a class of which no
+// rows were released.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	if err := m.made(); err != nil {
 		return synth.Sampler{}, err
@@ -127,7 +127,7 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	return synth.Sampler{Schema: s, Next: m.estimated().drawing(d).next}, nil
 }
 
-// estimated returns the estimates from the rows, computed once.
+// estimated returns the population estimated from the rows. It is computed once.
 func (m *Model) estimated() *population {
 	m.once.Do(func() { m.population = newPopulation(m) })
 	return m.population
@@ -154,7 +154,7 @@ func (m *Model) handOut(d synth.Draw) (synth.Sampler, error) {
 	}}, nil
 }
 
-// eligible lists the rows that a draw may return.
+// eligible returns the indices of the rows that a draw may return.
 func (m *Model) eligible(d synth.Draw) (rows []int32) {
 	for i := range m.rows.Len() {
 		if d.Class < 0 || m.rows.Class(i) == d.Class {
@@ -164,7 +164,7 @@ func (m *Model) eligible(d synth.Draw) (rows []int32) {
 	return rows
 }
 
-// take copies some rows.
+// take returns a copy of the given rows.
 func (r *Rows) take(rows []int32) *Rows {
 	out := &Rows{dim: r.dim, classes: r.classes}
 	for _, i := range rows {

@@ -16,9 +16,9 @@ import (
 
 // MomentsConfig describes the parametric learner. Every field is public.
 type MomentsConfig struct {
-	// Frequencies is the number of cosine frequencies per side that describe an image, in a quarter
-	// disc, assuming that neighbouring pixels are alike. 0 means half the longer side. Records
-	// other than images are described by their coordinates.
+	// Frequencies is the number of cosine frequencies along each side of an image. Those in a quarter
+	// disc describe the image, which assumes that neighbouring pixels are similar. 0 means half the
+	// longer side. Other records are described by their coordinates.
 	Frequencies int
 	Backend     device.Backend // nil for the CPU
 }
@@ -27,14 +27,14 @@ type MomentsConfig struct {
 // estimated from released mixtures. Any number of labelled records can be drawn from it. It
 // is safe for concurrent use.
 //
-// Guarantee: post-processing of a release; it costs nothing.
+// Guarantee: post-processing of a release; it costs no privacy.
 type Moments struct {
 	schema  records.Schema
 	basis   *basis
-	weights network.Choice
-	means   [][]float64  // of every class, in the records' coordinates
-	factors []*mat.Dense // of every class: coefficients × components, Σ = F Fᵀ
-	// of every class: components × dim, the components in the records' coordinates
+	weights network.Choice // of the classes
+	means   [][]float64    // of every class, in the records' coordinates
+	factors []*mat.Dense   // of every class: coefficients × components, Σ = F Fᵀ
+	// paint holds the components of every class in the records' coordinates: components × dim
 	paint []device.Matrix
 }
 
@@ -43,15 +43,15 @@ type Moments struct {
 // A mixture of about λ records of one class has covariance λ·E[xxᵀ] + s²·I around its mean, with a
 // known s; the excess over s² is due to the records. In every class, eigenvalues within the range
 // of pure noise are dropped, and others are shrunk by the bias that noise causes. Directions that
-// are not significant in a single class are taken from the average of the classes. Without
-// [Config.ByClass] the class means come from a regression on the noisy labels, corrected for
-// their noise, and all classes have one covariance.
+// are significant only in the average of the classes are taken from that average. Without
+// [Config.ByClass] the class means come from a regression on the noisy labels, corrected for their
+// noise, and all classes have one covariance.
 //
 // For tables and sets these are moments of encoded records, and vectors are drawn from them; the
 // generator draws records of the schema.
 //
-// Source of the shrinkage: Baik and Silverstein 2006; Benaych-Georges and Nadakuditi 2011.
-// Errors: *param.Error where there are no classes or the records were projected.
+// Source of the shrinkage: Baik and Silverstein 2006; Benaych-Georges and Nadakuditi 2011. Errors:
+// *param.Error if there are no classes, the records were projected, or cfg is wrong.
 func (m *Model) Moments(cfg MomentsConfig) (*Moments, error) {
 	if err := m.made(); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (m *Moments) byClass(e *estimator) {
 	for class := range classes {
 		p := e.part(class)
 		each[class] = e.covariance(m.basis.describe(e.be, p.x))
-		if p.center == nil { // each of a Poisson number of records carries the mean
+		if p.center == nil { // the number of records is Poisson, and each includes the mean
 			sum := m.basis.of(mat.NewVecDense(len(p.sum), p.sum)).ColView(0)
 			takeMean(each[class], sum, 1, p.held)
 		}
@@ -102,8 +102,8 @@ func (m *Moments) byClass(e *estimator) {
 	m.weights = network.NewChoice(held)
 }
 
-// pool is the average covariance of single records, put back among the noise of a sum of average
-// size. Classes that lost all rows to interruptions are left out.
+// pool returns the average covariance of single records, multiplied by the average number of
+// records in a sum, plus the noise. Classes that lost all rows to interruptions are left out.
 func pool(each []*mat.SymDense, count []int, held []float64, noise, average float64) *mat.SymDense {
 	there := 0
 	pooled := mat.NewSymDense(each[0].SymmetricDim(), nil)
@@ -149,13 +149,13 @@ func (m *Moments) Components(class int) int {
 // Schema returns the schema of the records drawn, [Model.RowSchema].
 func (m *Moments) Schema() records.Schema { return m.schema }
 
-// Sample draws n labelled records: classes in the released proportions, each record from its
-// class's normal law, clamped into the schema. Any seed is safe.
+// Sample draws n labelled records: classes in the released proportions, and each record from the
+// normal distribution of its class, clamped to the schema. The seed may be public.
 //
 // Errors: ctx.Err(); *param.Error for a negative n.
 func (m *Moments) Sample(ctx context.Context, n int, seed uint64) (*records.Table, error) {
 	if n < 0 {
-		return nil, mistake("Moments.Sample.n", n, "zero or more")
+		return nil, mistake("Moments.Sample.n", n, "a non-negative number of records")
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (m *Moments) Sample(ctx context.Context, n int, seed uint64) (*records.Tabl
 	return records.FromFlat(m.schema, flat, labels...)
 }
 
-// fill draws a label for every record, and the records.
+// fill draws a label for every record and then the records.
 func (m *Moments) fill(rng *rand.Rand, flat []float32, labels []int32) {
 	of := make([][]int, m.Classes())
 	for i := range labels {
@@ -179,11 +179,11 @@ func (m *Moments) fill(rng *rand.Rand, flat []float32, labels []int32) {
 	m.schema.Clamp(flat)
 }
 
-// imageNoise is what a learner's drawn images get of noise by default, in parts of the range of a
-// pixel; docs/defaults.md has the measurements.
+// imageNoise is the default standard deviation of the noise on images that FitMoments draws, as a
+// fraction of the range of a pixel; docs/defaults.md has the measurements.
 const imageNoise = 0.1
 
-// blur adds noise to drawn images: the given, or by default imageNoise.
+// blur adds noise to drawn images: of the given standard deviation, or imageNoise if std is 0.
 func (m *Moments) blur(rng *rand.Rand, flat []float32, std float64) {
 	if std < 0 || !m.schema.IsImage() {
 		return
@@ -196,7 +196,7 @@ func (m *Moments) blur(rng *rand.Rand, flat []float32, std float64) {
 	}
 }
 
-// draw fills some rows with records of one class: mean + Bᵀ·F·z.
+// draw fills the given rows with records of one class: mean + Bᵀ·F·z.
 func (m *Moments) draw(rng *rand.Rand, class int, rows []int, flat []float32) {
 	const chunk = 512
 	dim, paint := m.schema.Dim(), m.paint[class]
@@ -228,9 +228,9 @@ func (m *Moments) prepare(be device.Backend) {
 	}
 }
 
-// Described returns records as the moments describe them: the low frequencies of images, clamped
-// into the domain. A network trained on drawn records classifies such records better than
-// sharper ones. The map is public and the same for every record.
+// Described returns records with only what the moments describe: the low frequencies of images,
+// clamped to the domain. A network trained on drawn records classifies such images better than the
+// sharper originals. The map is public and the same for every record.
 //
 // Errors: *param.Error for records of another dimension.
 func (m *Moments) Described(t *records.Table) (*records.Table, error) {
@@ -243,7 +243,7 @@ func (m *Moments) Described(t *records.Table) (*records.Table, error) {
 			return t, nil // every coordinate is described
 		}
 		return nil, mistake("Moments.Described.t", t.Schema().Dim(),
-			"records of the mixed records' dimension")
+			fmt.Sprintf("records with %d coordinates, like the mixed ones", dim))
 	}
 	be, n := device.CPU(), t.Len()
 	x := device.HostMatrix(n, dim, make([]float32, n*dim))
@@ -265,17 +265,17 @@ func float32Matrix(m *mat.Dense, rows, cols int) device.Matrix {
 	return out
 }
 
-// basis is an orthonormal set of coefficients of a record: rows of the matrix.
+// basis is an orthonormal basis in which records are described, as rows of a matrix.
 type basis struct{ rows device.Matrix }
 
-// describe are the coefficients of records.
+// describe returns the coefficients of records.
 func (b *basis) describe(be device.Backend, x device.Matrix) device.Matrix {
 	u := device.HostMatrix(x.Rows, b.rows.Rows, make([]float32, x.Rows*b.rows.Rows))
 	be.Gemm(false, true, 1, x, b.rows, 0, u)
 	return u
 }
 
-// of are the coefficients of vectors, one a column.
+// of returns the coefficients of vectors, which are columns.
 func (b *basis) of(vectors mat.Matrix) *mat.Dense {
 	_, n := vectors.Dims()
 	out := mat.NewDense(b.rows.Rows, n, nil)
@@ -289,7 +289,7 @@ func (b *basis) of(vectors mat.Matrix) *mat.Dense {
 	return out
 }
 
-// newBasis is the low cosines of an image, or every coordinate.
+// newBasis returns the basis of low cosine frequencies for images, and the identity otherwise.
 func newBasis(s records.Schema, frequencies int) (*basis, error) {
 	if !s.IsImage() {
 		rows := device.HostMatrix(s.Dim(), s.Dim(), make([]float32, s.Dim()*s.Dim()))
@@ -303,7 +303,7 @@ func newBasis(s records.Schema, frequencies int) (*basis, error) {
 	}
 	if frequencies < 1 || frequencies > max(s.Height(), s.Width()) {
 		return nil, mistake("MomentsConfig.Frequencies", frequencies,
-			fmt.Sprintf("between 1 and %d", max(s.Height(), s.Width())))
+			fmt.Sprintf("an integer from 1 to %d", max(s.Height(), s.Width())))
 	}
 	var flat []float32
 	for a := range min(frequencies, s.Height()) {
@@ -335,7 +335,8 @@ func appendCosine(flat []float32, s records.Schema, a, b, channel int) []float32
 	return flat
 }
 
-// cosine is the i-th of n values of the f-th vector of the orthonormal discrete cosine transform.
+// cosine returns the i-th of n values of the f-th vector of the orthonormal discrete cosine
+// transform.
 func cosine(f, i, n int) float64 {
 	if f == 0 {
 		return 1 / math.Sqrt(float64(n))

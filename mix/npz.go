@@ -10,16 +10,17 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Arrays of an exported release: x holds features, y the soft labels, one row a mixture.
+// The arrays of an exported release: x holds features and y soft labels, with one row for each
+// mixture.
 const (
 	npzFeatures = "x.npy"
 	npzLabels   = "y.npy"
 )
 
-// WriteNPZ writes the rows as float32 arrays x (rows×dim) and, where there are labels, y
-// (rows×classes), for NumPy and whatever reads its files.
+// WriteNPZ writes the rows in NumPy's format, as float32 arrays x (rows×dim) and, if there are
+// labels, y (rows×classes).
 //
-// Errors: the writer's.
+// Errors: those of the writer.
 func (r *Rows) WriteNPZ(w io.Writer) error {
 	z := zip.NewWriter(w)
 	err := writeMember(z, npzFeatures, r.dim, r.features)
@@ -41,7 +42,7 @@ func writeMember(z *zip.Writer, name string, cols int, flat []float32) error {
 	return records.WriteNPY(w, t)
 }
 
-// anyNumbers is a schema that leaves every finite number as it is.
+// anyNumbers returns a schema that leaves every finite number unchanged.
 func anyNumbers(cols int) records.Schema {
 	return records.Interval(cols, -math.MaxFloat32, math.MaxFloat32)
 }
@@ -49,7 +50,8 @@ func anyNumbers(cols int) records.Schema {
 // ReadNPZ reads what [Rows.WriteNPZ] wrote, for dim features and classes label coordinates (0 for
 // none).
 //
-// Errors: records.ErrFormat.
+// Errors: records.ErrFormat for a file of another format, without the arrays, or with other
+// lengths.
 func ReadNPZ(r io.ReaderAt, size int64, dim, classes int) (*Rows, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
@@ -75,7 +77,7 @@ func ReadNPZ(r io.ReaderAt, size int64, dim, classes int) (*Rows, error) {
 func readMember(z *zip.Reader, name string, cols int) ([]float32, error) {
 	f, err := z.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("%w: no array %s", records.ErrFormat, name)
+		return nil, fmt.Errorf("%w: the file has no array %s", records.ErrFormat, name)
 	}
 	defer f.Close()
 	t, err := records.ReadNPY(f, anyNumbers(cols))

@@ -15,29 +15,29 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// purposeCounts is the pass that counts the records of every shard and class, where no mean records
-// are released that could be summed in the same pass. Nothing is released from it.
+// purposeCounts is the pass that counts the records of every shard and class. It is needed if no
+// mean records are released, whose pass would also count. Nothing is released from it.
 const purposeCounts = "positions of records"
 
-// passState is what a pass says in the clear.
+// passState is the public part of a pass.
 type passState struct {
-	Run    string   `json:"run"` // a name of its own for each pass
+	Run    string   `json:"run"` // a unique name of the pass
 	Shards []string `json:"shards"`
-	// Mixtures are how many of each part the pass sums up; nil for other passes.
+	// Mixtures has the number of mixtures of each part that the pass sums; nil for other passes.
 	Mixtures []int       `json:"mixtures,omitempty"`
-	Centers  [][]float32 `json:"centers,omitempty"` // as released
+	Centers  [][]float32 `json:"centers,omitempty"` // released mean records
 }
 
-// passSecret is what a pass of mixtures is told under seal. Its length does not depend on records.
+// passSecret is the encrypted part of a pass of mixtures. Its length does not depend on records.
 type passSecret struct {
-	// First are the positions of the first record of every shard and part, among those of the part,
-	// and one more list with the numbers of records of all shards: eight bytes each.
+	// First has, for every shard and part, the position of the shard's first record among the records
+	// of the part, and one more list with the numbers of records of all shards: eight bytes each.
 	First []byte
-	// Samples are Inclusions.Secret, of each part.
+	// Samples has the result of Inclusions.Secret for each part.
 	Samples [][]byte
 }
 
-// newPassState names a pass.
+// newPassState returns the state of a pass with a new name.
 func newPassState(shards []string) passState {
 	return passState{Run: rand.Text(), Shards: shards}
 }
@@ -47,8 +47,8 @@ func (s passState) pass(purpose string, secret synth.Secret) (synth.Pass, error)
 	return synth.Pass{Purpose: purpose, State: text, Secret: secret}, err
 }
 
-// Passes are the stages whose sums other processes can make: all of them, if records are sampled by
-// Poisson's rule. A subset of a fixed size is drawn from all records together.
+// Passes returns the stages whose sums other processes can compute: all of them if the sampling is
+// Poisson, and none for subsets of a fixed size, which are drawn from all records together.
 func (w *work) Passes() []string {
 	if _, subsets := w.config.Sampling.(WithoutReplacement); subsets {
 		return nil
@@ -61,7 +61,7 @@ func (w *work) Passes() []string {
 
 // Partial returns the sums of a pass over no records.
 //
-// Errors: *param.Error for a pass that the plan does not make.
+// Errors: *param.Error for a pass that does not belong to the plan.
 func (w *work) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error) {
 	c, err := w.passCounter(p)
 	if err != nil {
@@ -78,29 +78,29 @@ func (w *work) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error)
 	return partial.New(pass, w.config.Schema, c, false), nil
 }
 
-// passCounter makes the sums of one shard in a pass.
+// passCounter computes the sums of one shard in a pass.
 type passCounter struct {
 	*work
 	purpose string
 	state   passState
-	source  *source // of no records: what is public about reading them
+	source  *source // without records: prepares those of a shard
 
-	sum     *mechanism.FixedSum // of what the stage releases; nil for counts alone
+	sum     *mechanism.FixedSum // the sums that the stage releases; nil in the counting pass
 	counts  *mechanism.FixedSum // by shard and part; nil for mixtures
-	first   [][]int64           // of mixtures: positions by shard and part, and ends
+	first   [][]int64           // only for mixtures: positions by shard and part, and ends
 	samples []*mechanism.Inclusions
 
 	shard int
 	seen  []int64 // records of every part so far
 }
 
-// mostCounts of shards and parts are moved for every shard.
+// mostCounts bounds the number of shards times parts, since every shard transfers that many counts.
 const mostCounts = 1 << 22
 
 func (w *work) passCounter(p synth.Pass) (*passCounter, error) {
 	c := &passCounter{work: w, purpose: p.Purpose, source: openSource(w.config),
 		seen: make([]int64, w.config.parts())}
-	wrong := param.New("mix.Pass", p.Purpose, "a pass of the plan, with the state that the plan gives it")
+	wrong := param.New("mix.Pass", p.Purpose, "a pass of this plan, with its state unchanged")
 	if json.Unmarshal(p.State, &c.state) != nil || len(c.state.Shards) == 0 {
 		return nil, wrong
 	}
@@ -121,13 +121,14 @@ func (w *work) passCounter(p synth.Pass) (*passCounter, error) {
 	return c, nil
 }
 
-// checkShards refuses shards that cannot be counted.
+// checkShards returns an error for shards without names or with the same name, and for too many
+// shards.
 func (w *work) checkShards(names []string) error {
 	most := mostCounts / w.config.parts()
 	seen := map[string]bool{}
 	for _, name := range names {
 		if seen[name] || name == "" {
-			return param.New("synth.Shards", name, "names, each of one shard")
+			return param.New("synth.Shards", name, "a different name for each shard, and no empty name")
 		}
 		seen[name] = true
 	}
@@ -137,10 +138,10 @@ func (w *work) checkShards(names []string) error {
 	return nil
 }
 
-// width is the number of coordinates of one mixture's sum.
+// width returns the number of coordinates of one mixture's sum.
 func (w *work) width() int { return w.config.dim() + w.config.labels() }
 
-// mixtures prepares the sums of mixtures, and the samples where the secret is known.
+// mixtures prepares the sums of mixtures and, if the secret is known, the samples.
 func (c *passCounter) mixtures(secret synth.Secret, wrong error) error {
 	total, parts := 0, c.config.parts()
 	for _, n := range c.state.Mixtures {
@@ -164,7 +165,7 @@ func (c *passCounter) mixtures(secret synth.Secret, wrong error) error {
 	}
 	c.sum = mechanism.NewFixedSum(total*c.width(), mechanism.GridFor(c.std))
 	if secret == nil {
-		return nil // sums of no records, which others are merged into
+		return nil // sums over no records, into which others are merged
 	}
 	var s passSecret
 	if json.Unmarshal(secret, &s) != nil || len(s.Samples) != parts {
@@ -186,7 +187,7 @@ func (c *passCounter) mixtures(secret synth.Secret, wrong error) error {
 	return nil
 }
 
-// Sums are the stage's, and the counts behind them.
+// Sums returns the sums of the stage and the counts.
 func (c *passCounter) Sums() (list []*mechanism.FixedSum) {
 	for _, s := range []*mechanism.FixedSum{c.sum, c.counts} {
 		if s != nil {
@@ -196,23 +197,23 @@ func (c *passCounter) Sums() (list []*mechanism.FixedSum) {
 	return list
 }
 
-// Begin finds the shard's positions.
+// Begin starts the given shard.
 func (c *passCounter) Begin(shard string) error {
 	if c.shard = slices.Index(c.state.Shards, shard); c.shard < 0 {
 		return param.New("mix.Pass.Shards", shard, "a shard of the pass")
 	}
 	if c.counts == nil && c.first == nil {
-		return param.New("mix.Pass.Secret", "none", "the samples of the pass")
+		return param.New("mix.Pass.Secret", "none", "the secret of the pass, with its samples")
 	}
 	clear(c.seen)
 	return nil
 }
 
-// errShard says no number: it would be one of records.
+// errShard contains no number, since that would be a private number of records.
 var errShard = param.New("mix.Pass.Shards", "a shard with other records than before",
 	"sources that give the same records, in the same order, whenever a shard is opened")
 
-// End compares the number of records with that of the pass that counted them.
+// End returns an error if the number of records differs from that in the pass that counted them.
 func (c *passCounter) End() error {
 	for part, n := range c.seen {
 		if c.first != nil && c.first[c.shard][part]+n != c.first[c.shard+1][part] {
@@ -222,7 +223,7 @@ func (c *passCounter) End() error {
 	return nil
 }
 
-// Add adds records of the shard, in order.
+// Add adds the next records of the shard.
 func (c *passCounter) Add(ctx context.Context, data records.Data) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -242,8 +243,8 @@ func (c *passCounter) Add(ctx context.Context, data records.Data) error {
 	return nil
 }
 
-// addSampled adds the records of a part to the mixtures whose samples hold their positions. No
-// position may be another shard's: its records would be sampled together with these.
+// addSampled adds the records of a part to the mixtures whose samples contain their positions.
+// Positions of other shards are an error: their records would be in the same samples as these.
 func (c *passCounter) addSampled(s *source, part int, list []int32) error {
 	lo := c.first[c.shard][part] + c.seen[part]
 	hi := lo + int64(len(list))
@@ -255,7 +256,7 @@ func (c *passCounter) addSampled(s *source, part int, list []int32) error {
 	}
 	in := s.reader()
 	hits := make([][]int32, s.data.Len()) // mixtures of each row
-	var sampled []int32                   // records
+	var sampled []int32                   // records in at least one mixture
 	before := 0
 	for _, n := range c.state.Mixtures[:part] {
 		before += n
@@ -281,10 +282,10 @@ func (c *passCounter) addSampled(s *source, part int, list []int32) error {
 	return nil
 }
 
-// addRow adds a row to the sum of a mixture, which begins at offset.
+// addRow adds a row to the sum of a mixture, which begins at the given offset.
 func (w *work) addRow(s *source, sum *mechanism.FixedSum, offset int, row int32,
 	features []float32) {
-	share := s.share.Of(int(row)) // see records.RowsOf: norms and signs are all that counts
+	share := s.share.Of(int(row)) // the weight of the row, see records.RowsOf
 	sum.AddRowAt(offset, features, share)
 	switch label := [1]float64{w.label}; {
 	case w.config.ByClass:

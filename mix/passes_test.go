@@ -21,16 +21,16 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// elsewhere reads shards as other processes do: each twice, sealed, in pieces of three records, and
-// merged in an order of its own.
+// elsewhere reads shards as other processes do: each shard twice, sealed, in pieces of three
+// records, and merged in another order.
 type elsewhere struct {
 	plan   *mix.Plan
 	key    mechanism.Key
 	shards []records.Data
 	passes []synth.Pass
-	// open merges sums that are not sealed
+	// open says that sums are merged without sealing
 	open bool
-	// piece changes the pieces of a shard in a pass, for tests; nil for none
+	// piece, if not nil, changes the pieces of a shard in a pass
 	piece func(pass, shard int, data records.Data) records.Data
 }
 
@@ -82,7 +82,7 @@ func (e *elsewhere) read(ctx context.Context, p synth.Pass) (*partial.Partial, e
 	return all, nil
 }
 
-// picked are some rows of a data set.
+// picked is a selection of rows of a data set.
 type picked struct {
 	records.Data
 	rows []int32
@@ -100,7 +100,7 @@ func (p picked) Gather(rows []int32, b *device.Batch) {
 	p.Data.Gather(list, b)
 }
 
-// part are some of the records.
+// part returns the records from lo to hi.
 func part(d records.Data, lo, hi int) records.Data {
 	p := picked{Data: d}
 	for i := lo; i < hi; i++ {
@@ -109,7 +109,7 @@ func part(d records.Data, lo, hi int) records.Data {
 	return p
 }
 
-// cut divides records into shards of different sizes, of which one has none.
+// cut divides records into shards of different sizes, the last of which is empty.
 func cut(d records.Data, shards int) (list []records.Data) {
 	for i := range shards {
 		lo, hi := d.Len()*i/shards, d.Len()*(i+1)/shards
@@ -124,7 +124,7 @@ func rowsOf(t *testing.T, g *synth.Generator) []any {
 	return []any{x.Data, y.Data}
 }
 
-// fixed gives noise, so that nothing has to be calibrated.
+// fixed sets the noise, so that nothing has to be calibrated.
 func fixed(c mix.Config, mixtures int) mix.Config {
 	c.NoiseMultiplier, c.Budget.Epsilon, c.Mixtures = 1.5, 1e3, mixtures
 	if c.Centers.Share > 0 {
@@ -133,9 +133,9 @@ func fixed(c mix.Config, mixtures int) mix.Config {
 	return c
 }
 
-// TestPassesAreTheSameBits as a release of records by position, for every variant with Poisson's
-// samples, several passes of mixtures, and 1, 3 and 17 shards, whose sums are sealed or not; and
-// the ledger has the same lines.
+// TestPassesAreTheSameBits: FitPasses releases the same bits as FitOn, for every variant with
+// Poisson sampling, several passes of mixtures, and 1, 3 and 17 shards, with sealed sums and
+// others; and the ledger has the same lines.
 func TestPassesAreTheSameBits(t *testing.T) {
 	defer mix.PassesOf(2000)()
 	s := records.Image(2, 3).WithLabels("a", "b")
@@ -176,7 +176,7 @@ func TestPassesAreTheSameBits(t *testing.T) {
 	}
 }
 
-// TestPassesOfPersons are those of all their rows together.
+// TestPassesOfPersons: FitPasses on persons releases the same bits as FitOn.
 func TestPassesOfPersons(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	rows := grey(t, 60, s)
@@ -224,14 +224,14 @@ func TestPassesOfPersons(t *testing.T) {
 	}
 }
 
-// TestReplayOfPasses: fed the same noise, passes over neighbours show nothing else, and what says
-// in the clear which pass it is, and how long the secret is, is the same.
+// TestReplayOfPasses: with the same noise, passes over neighbours release the same, and the purpose
+// and the length of the public state of every pass are the same.
 func TestReplayOfPasses(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for i, pair := range privacytest.Neighbours(t, s, r, 12, 3) {
 			if i%9 != 4 || pair.Data.Len() == 0 && r == accountant.ReplaceOne {
-				continue // nine in ten are left to records by position
+				continue // the other pairs are tested with FitOn
 			}
 			c := fixed(variants(s, r, pair.Data.Len())["poisson centred"], 42)
 			p := mustPlan(t, c)
@@ -240,7 +240,7 @@ func TestReplayOfPasses(t *testing.T) {
 				Run: func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
 					e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(d, 2)}
 					g, err := p.FitPasses(ctx, l, e.read, synth.Shards(e.names()...),
-						synth.On(device.CPUWith(1))) // calls in one order
+						synth.On(device.CPUWith(1))) // one worker makes calls in one order
 					if err != nil {
 						return nil, err
 					}
@@ -255,8 +255,8 @@ func TestReplayOfPasses(t *testing.T) {
 	}
 }
 
-// TestSecretsTellNothing: what a pass is told under seal has one length, whoever is there, prints
-// as private, and is no part of what travels in the clear.
+// TestSecretsTellNothing: the length of a pass's secret does not depend on the records, the secret
+// prints as [private], and the public state does not contain it.
 func TestSecretsTellNothing(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	p := mustPlan(t, fixed(variants(s, accountant.AddOrRemoveOne, 50)["poisson centred"], 42))
@@ -280,8 +280,8 @@ func TestSecretsTellNothing(t *testing.T) {
 	}
 }
 
-// TestShardsThatChange are refused: a record more would have the position of another shard's, and
-// be sampled together with it.
+// TestShardsThatChange: shards that change between passes are refused. One more record would have
+// the position of another shard's record, and be sampled together with it.
 func TestShardsThatChange(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	p := mustPlan(t, fixed(variants(s, accountant.AddOrRemoveOne, 50)["poisson"], 42))
@@ -307,8 +307,8 @@ func TestShardsThatChange(t *testing.T) {
 	}
 }
 
-// TestPassesThatCannotBe are refused: subsets of a fixed size, shards without names, positions that
-// nobody knows, and a number of records that is not the public one.
+// TestPassesThatCannotBe: refused are subsets of a fixed size, shards without names, passes with
+// invalid state, and a number of records that is not the public one.
 func TestPassesThatCannotBe(t *testing.T) {
 	s := records.Image(2, 2).WithLabels("a", "b")
 	data := grey(t, 20, s)
@@ -353,6 +353,8 @@ func TestPassesThatCannotBe(t *testing.T) {
 		{Purpose: mix.PurposeMixtures, State: []byte(`{"shards":["a"],"mixtures":[42000]}`)},
 		{Purpose: mix.PurposeMixtures, State: []byte(`{"shards":["a"],"mixtures":[42]}`),
 			Secret: synth.Secret("no secret")},
+		{Purpose: mix.PurposeMixtures, State: []byte(`{"shards":["a"],"mixtures":[42]}`),
+			Secret: synth.Secret(`{"First":"` + strings.Repeat("A", 22) + `==","Samples":[]}`)},
 		{Purpose: mix.PurposeCenters, State: []byte(`{"shards":["a"]}`)}} {
 		if sums, err := p.Partial(pass); err == nil {
 			t.Errorf("%v: %v", pass.Purpose, sums)
@@ -371,8 +373,8 @@ func TestPassesThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestPassesResume from a checkpoint after a pass has failed: no mixture is lost, since grants are
-// taken after the sums have come, and none is drawn twice.
+// TestPassesResume: after a failed pass a run resumes from its checkpoint. No mixture is lost,
+// since grants are taken after the sums have been read, and none is drawn twice.
 func TestPassesResume(t *testing.T) {
 	defer mix.PassesOf(2000)()
 	s := records.Image(2, 3).WithLabels("a", "b")

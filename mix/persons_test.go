@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNoPersonsByClass: a person may have rows of several classes, which mixtures by class would
-// price as disjoint. Rules never choose them for persons.
+// TestNoPersonsByClass: a person may have rows of several classes, but mixtures by class are priced
+// as disjoint. They are an error for persons, and the default rules do not choose them.
 func TestNoPersonsByClass(t *testing.T) {
 	c := mix.Config{Schema: records.Image(2, 2).WithLabels("a", "b").ByPerson(3),
 		Budget:   accountant.Budget{Epsilon: 1, Delta: 1e-5},

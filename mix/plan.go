@@ -7,19 +7,19 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// The stages of a run, and the purposes of its ledger lines.
+// The stages of a run, which are also the purposes of their ledger lines.
 const (
 	PurposeCenters  = "mean records"
 	PurposeMixtures = "mixtures"
 )
 
 // A Plan is a Config with degree and noise chosen, and its price. It is computed before any record
-// is read. In addition to the methods of every plan, [Plan.Stream] passes on mixtures without
-// keeping them.
+// is read. In addition to the methods of every plan, [Plan.Stream] yields mixtures without storing
+// them.
 type Plan struct {
 	synth.Program
 	Config     Config
-	Candidates []Candidate // degrees considered, if the configuration left it open
+	Candidates []Candidate // degrees considered, if the plan chose the degree
 
 	work *work
 }
@@ -79,7 +79,8 @@ func gaussian(noiseMultiplier float64) accountant.Event {
 	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
 }
 
-// leastNoise returns the smallest noise multiplier over the sound analyses of the sampling.
+// leastNoise returns the smallest noise multiplier that meets the budget by one of the sound
+// analyses of the sampling.
 func (c Config) leastNoise() (float64, error) {
 	best := 0.0
 	for i := range c.Sampling.events(c.geometry(), c.rate(), 1) {
@@ -104,7 +105,7 @@ func (c Config) leastNoise() (float64, error) {
 // roundUp leaves room for the rounding of a multiplier converted to a standard deviation and back.
 const roundUp = 1 + 1e-6
 
-// total returns the event of everything that a run releases.
+// total returns the event of everything that a run releases, given the event of one mixture.
 func (c Config) total(one accountant.Event) accountant.Event {
 	return synth.Total(c.stages(one)...)
 }
@@ -128,8 +129,8 @@ func (c Config) cheapest() (best accountant.Event, err error) {
 	return best, nil
 }
 
-// stages returns the mean records, if requested, and the mixtures. Lanes draw concurrently.
-// Their number is fixed, so that the result does not depend on the machine.
+// stages returns the stage of mean records, if requested, and that of mixtures. Lanes draw
+// concurrently. Their number is fixed, so that the result does not depend on the machine.
 func (c Config) stages(event accountant.Event) (list []synth.Stage) {
 	if c.Centers.wanted() {
 		z := c.Centers.NoiseMultiplier
@@ -144,7 +145,7 @@ func (c Config) stages(event accountant.Event) (list []synth.Stage) {
 
 const fewestLanes = 8
 
-// Degree returns ℓ; 0 for a plan not made by Config.Plan.
+// Degree returns ℓ, or 0 for the zero plan.
 func (p *Plan) Degree() int {
 	if p == nil || p.work == nil {
 		return 0

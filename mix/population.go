@@ -14,22 +14,23 @@ import (
 // the distribution of every coordinate in every class, and the dependence between coordinates.
 //
 // A record of a class is drawn from latent numbers z, independent and normal. The probability of a
-// level, an item or a flag is a logistic function of z, and so is a number itself. Intercepts are
-// set so that on average over z every coordinate has the class's estimated mean; the slopes are
-// those that give pairs of coordinates the estimated correlation. A mixture itself, rounded to a
-// record, would be a blurred average: the most frequent level of every column, whatever was mixed.
+// level, an item or a flag is a logistic function of z, and a number is a logistic function of z
+// and noise. Intercepts are set so that on average over z every coordinate has the class's
+// estimated mean; slopes give pairs of coordinates the estimated correlation. A mixture itself,
+// rounded to a record, would be an average record, with the most frequent level of every column,
+// whatever was mixed.
 //
 // Guarantee: post-processing of released rows.
 type population struct {
 	schema  records.Schema
 	blocks  []block
-	shares  network.Choice // of the classes; one where records carry no label
+	shares  network.Choice // of the classes; records without labels form one class
 	classes []margins
-	factors int // how many latent numbers a record has
+	factors int // number of latent numbers of a record
 }
 
-// Limits of what is estimated: correlations are a matrix of maxDrawn rows and columns, and every
-// class has separate numbers for each coordinate.
+// Limits of what is estimated: the correlations are a matrix of at most maxDrawn rows and columns,
+// and every class has separate numbers for each coordinate.
 const (
 	maxDrawn   = 1 << 11 // coordinates, and classes
 	maxNumbers = 1 << 20 // coordinates of all classes together
@@ -54,10 +55,10 @@ func (c Config) validateWidth(k *param.Checker) {
 		other = "package dpgm supports more"
 	}
 	k.OK(dim <= maxDrawn, "mix.Config.Schema.Dim", dim,
-		fmt.Sprintf("at most %d coordinates, to draw tables or sets from mixtures: %s", maxDrawn, other))
+		fmt.Sprintf("at most %d coordinates for tables and sets; %s", maxDrawn, other))
 	most := min(maxDrawn, maxNumbers/max(dim, 1))
 	k.OK(classes <= most || dim > maxDrawn, "mix.Config.Schema.Classes", classes,
-		fmt.Sprintf("at most %d classes of that many coordinates, to draw tables or sets from mixtures: %s",
+		fmt.Sprintf("at most %d classes for tables and sets with this number of coordinates; %s",
 			most, other))
 }
 
@@ -93,14 +94,14 @@ func blocksOf(s records.Schema) (list []block) {
 	return list
 }
 
-// of are a block's coordinates of a record.
+// of returns the block's coordinates of a record.
 func (b block) of(row []float64) []float64 { return row[b.Offset : b.Offset+b.Width] }
 
-// number reports whether coordinate j is any number in [0, 1]. Others are 0 or 1: levels, flags,
-// and whether a value is missing.
+// number reports whether coordinate j can be any number in [0, 1]. Other coordinates are 0 or 1:
+// levels, flags and missing indicators.
 func (b block) number(j int) bool { return !b.OneHot && b.Levels != 2 && j == b.Offset }
 
-// missing reports whether the last coordinate says that there is no value.
+// missing reports whether the last coordinate is a missing indicator.
 func (b block) missing() bool { return !b.OneHot && b.Width == 2 }
 
 // within clamps x to [lo, hi]; NaN becomes lo.

@@ -1,14 +1,15 @@
 package mix
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Project returns the rows with features clamped into a schema's bounds and labels moved to the
-// nearest shares: none negative, adding up to 1.
+// Project returns the rows with features clamped to a schema's bounds and labels projected to the
+// nearest shares, which are not negative and add up to 1.
 //
 // Guarantee: post-processing.
 // Source of the projection to shares: Duchi, Shalev-Shwartz, Singer and Chandra 2008.
@@ -21,7 +22,8 @@ func Project(r *Rows, s records.Schema) *Rows {
 	return out
 }
 
-// toShares subtracts from all coordinates the number for which the positive ones add up to 1.
+// toShares projects y to shares: it subtracts the same number from all coordinates and sets
+// negative results to zero, where the number is such that the results add up to 1.
 func toShares[F float32 | float64](y []F) {
 	lo, hi := -1.0, 1.0
 	for _, v := range y {
@@ -42,14 +44,17 @@ func toShares[F float32 | float64](y []F) {
 // Denoise returns rows of images smoothed by a normal filter of the given standard deviation in
 // pixels (the paper uses 1), edges repeated.
 //
-// Guarantee: post-processing. Errors: *param.Error for rows that are not images of the schema, or
-// a width that is not positive.
+// Guarantee: post-processing.
+//
+// Errors: *param.Error for rows that are not images of the schema, and for a width that is not
+// positive or above 100.
 func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
 	if r == nil {
 		return nil, mistake("Denoise.r", nil, "rows")
 	}
 	if !s.IsImage() || s.Dim() != r.dim {
-		return nil, mistake("Denoise.schema", s.String(), "images of the rows' dimension")
+		return nil, mistake("Denoise.schema", s.String(),
+			fmt.Sprintf("a schema of images with %d numbers, like the rows", r.dim))
 	}
 	if !positive(width) || width > 100 {
 		return nil, mistake("Denoise.width", width, "a positive number of pixels, at most 100")
@@ -75,7 +80,8 @@ func Denoise(r *Rows, s records.Schema, width float64) (*Rows, error) {
 	return out, nil
 }
 
-// normalFilter is the matrix of a filter of n pixels with repeated edges; its rows add up to 1.
+// normalFilter returns the matrix of a filter of n pixels with repeated edges; its rows add up to
+// 1.
 func normalFilter(n int, width float64) device.Matrix {
 	m := device.HostMatrix(n, n, make([]float32, n*n))
 	reach := int(math.Ceil(4 * width))
@@ -94,8 +100,8 @@ func normalFilter(n int, width float64) device.Matrix {
 }
 
 // Whiten returns the rows scaled so that mixtures vary around their average as single records do:
-// deviations of features and labels are multiplied by √ℓ. A network trained on mixtures then sees
-// inputs of the scale it will be used on.
+// deviations of features and labels are multiplied by √ℓ. The inputs of a network trained on
+// mixtures then have the scale of the records it will be used on.
 //
 // Guarantee: post-processing.
 func (m *Model) Whiten() *Rows {
@@ -108,6 +114,7 @@ func (m *Model) Whiten() *Rows {
 	return out
 }
 
+// stretch multiplies the deviations of columns from their means by √degree.
 func stretch(flat []float32, cols, degree int) {
 	if cols == 0 {
 		return
@@ -124,11 +131,11 @@ func stretch(flat []float32, cols, degree int) {
 	}
 }
 
-// Prepared returns dense records in the form that a model trained on the release expects: projected
-// and scaled as the mixed ones were. It gives no privacy: use it for records that are evaluated,
-// not released.
+// Prepared returns records in the form that a model trained on the release expects: projected and
+// clipped as the mixed ones were. It gives no privacy: use it for records that are evaluated, not
+// released.
 //
-// Errors: *param.Error for records of another dimension, or sets.
+// Errors: *param.Error for the zero value, for no records, and for records of another dimension.
 func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
 	if err := m.made(); err != nil {
 		return nil, err
@@ -138,7 +145,8 @@ func (m *Model) Prepared(t *records.Table) (*records.Table, error) {
 		return nil, mistake("Prepared.t", nil, "records")
 	}
 	if t.Schema().Dim() != c.Schema.Dim() {
-		return nil, mistake("Prepared.t", t.Schema().Dim(), "records of the mixed records' dimension")
+		return nil, mistake("Prepared.t", t.Schema().Dim(),
+			fmt.Sprintf("records with %d coordinates, like the mixed ones", c.Schema.Dim()))
 	}
 	var flat []float32
 	source := newSource(Config{Schema: c.Schema.WithoutLabels(), ClipNorm: c.ClipNorm,

@@ -19,7 +19,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// small is a whole run that takes milliseconds.
+// small returns the configuration of a whole run that takes milliseconds.
 func small(s records.Schema, sampling mix.Sampling) mix.Config {
 	return mix.Config{
 		Schema:   s,
@@ -39,7 +39,7 @@ func mustPlan(t testing.TB, c mix.Config) *mix.Plan {
 	return p
 }
 
-// fit carries a plan out.
+// fit runs a plan.
 func fit(t testing.TB, p *mix.Plan, data records.Data) *synth.Generator {
 	t.Helper()
 	gen, err := p.Fit(t.Context(), data)
@@ -49,13 +49,13 @@ func fit(t testing.TB, p *mix.Plan, data records.Data) *synth.Generator {
 	return gen
 }
 
-// released is what a plan releases.
+// released returns the model that a plan releases.
 func released(t testing.TB, p *mix.Plan, data records.Data) *mix.Model {
 	t.Helper()
 	return fit(t, p, data).Model().(*mix.Model)
 }
 
-// variants are runs that differ in everything the guarantee passes through, for n records.
+// variants returns configurations for n records that differ in everything the guarantee depends on.
 func variants(s records.Schema, r accountant.Relation, n int) map[string]mix.Config {
 	n = max(n, 1)
 	samplings := map[string]mix.Sampling{"poisson": mix.Poisson{Nominal: 12, Degree: 3}}
@@ -96,8 +96,8 @@ func schemas(t *testing.T) []records.Schema {
 }
 
 // TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbours: with the mechanisms'
-// answers held fixed, ledger, progress and released rows must be the same to the bit, and sums no
-// farther apart than declared.
+// answers fixed, ledger, progress and released rows must be the same to the bit, and sums must not
+// differ by more than declared.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	for _, s := range schemas(t) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -110,13 +110,13 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 				all := variants(s, r, pair.Data.Len())
 				for _, name := range slices.Sorted(maps.Keys(all)) {
 					c := all[name]
-					// Rows are numbered within their class, which a replay cannot follow where one of an
-					// earlier number differs or changes its class: see synthtest.Subject.OwnNumbers.
+					// Rows are numbered within their class. A replay cannot follow this if a row with a smaller
+					// number is added, removed or changes its class: see synthtest.Subject.OwnNumbers.
 					if c.ByClass && (r == accountant.ReplaceOne || strings.Contains(pair.Name, "in front") ||
 						strings.Contains(pair.Name, "in the middle")) {
 						continue
 					}
-					if turn++; turn%11 != 0 { // each pair meets some of the variants, all together meet all
+					if turn++; turn%11 != 0 { // each pair is run with some of the variants, and every variant is used
 						continue
 					}
 					c.Budget.Epsilon, c.NoiseMultiplier = 1e3, 1.5 // given, so that nothing has to be calibrated
@@ -134,8 +134,8 @@ func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// everythingVisible returns all that leaves a run. One worker keeps events in an order that two
-// runs share.
+// everythingVisible returns everything that a run releases or reports. With one worker the order of
+// events is the same in two runs.
 func everythingVisible(p *mix.Plan) func(context.Context, *accountant.Ledger,
 	records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
@@ -174,7 +174,7 @@ func grey(t testing.TB, n int, s records.Schema) *records.Table {
 	return table
 }
 
-// TestLedgerHoldsThePlan: what sampler and noise used is what the plan billed.
+// TestLedgerHoldsThePlan: the events on the ledger are those that the plan priced.
 func TestLedgerHoldsThePlan(t *testing.T) {
 	s := records.Image(2, 3).WithLabels("a", "b")
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -200,8 +200,7 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 	}
 }
 
-// checkLedger compares the events on the ledger, the children's too, with those of the plan's
-// stages.
+// checkLedger compares the events on the ledger and its children with those of the plan's stages.
 func checkLedger(t *testing.T, p *mix.Plan, ledger *accountant.Ledger) {
 	t.Helper()
 	ledgers := []*accountant.Ledger{ledger}
@@ -258,7 +257,8 @@ func TestRelationsCannotBeMixedUp(t *testing.T) {
 	}
 }
 
-// TestHostileRecordsAreMixed: no record makes a run fail, and none at all is fine under add/remove.
+// TestHostileRecordsAreMixed: no record makes a run fail, nor does an empty data set under
+// add/remove.
 func TestHostileRecordsAreMixed(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1).WithLabels("a", "b")

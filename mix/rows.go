@@ -1,12 +1,14 @@
 package mix
 
 import (
+	"fmt"
+
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 )
 
 // Rows are released mixtures: features and soft labels, both noisy sums divided by the degree. They
-// can be exported, reloaded and used for training; coordinates may lie outside the records' domain
+// can be exported, reloaded and used for training. Coordinates may be outside the records' domain,
 // and labels need not add up to 1 (see [Project]).
 type Rows struct {
 	dim, classes int
@@ -14,23 +16,23 @@ type Rows struct {
 	labels       []float32
 }
 
-// newRows makes n rows, with room for more.
+// newRows returns n rows of zeros, with room for more.
 func (w *work) newRows(n, room int) *Rows {
 	d, k := w.config.dim(), w.config.Schema.Classes()
 	return &Rows{dim: d, classes: k, features: make([]float32, n*d, room*d),
 		labels: make([]float32, n*k, room*k)}
 }
 
-// RowsOf makes rows of two row-major matrices, sharing them: n·dim features, and n·classes label
-// coordinates.
+// RowsOf returns rows that share the memory of two row-major matrices: n·dim features, and
+// n·classes label coordinates.
 //
-// Errors: *param.Error for lengths that do not fit.
+// Errors: *param.Error for lengths that do not agree with dim and classes.
 func RowsOf(dim, classes int, features, labels []float32) (*Rows, error) {
 	if dim < 1 || len(features)%max(dim, 1) != 0 {
-		return nil, mistake("RowsOf.features", len(features), "a multiple of a positive dimension")
+		return nil, mistake("RowsOf.features", len(features), "a multiple of dim, which must be positive")
 	}
 	if classes < 0 || len(labels) != len(features)/dim*classes {
-		return nil, mistake("RowsOf.labels", len(labels), "one number for each row and class")
+		return nil, mistake("RowsOf.labels", len(labels), "one number for each row and class; classes must not be negative")
 	}
 	return &Rows{dim: dim, classes: classes, features: features, labels: labels}, nil
 }
@@ -44,19 +46,20 @@ func (r *Rows) Dim() int { return r.dim }
 // Classes returns the number of label coordinates.
 func (r *Rows) Classes() int { return r.classes }
 
-// Features are those of row i, sharing storage.
+// Features returns the features of row i, sharing memory.
 func (r *Rows) Features(i int) []float32 { return r.features[i*r.dim : (i+1)*r.dim] }
 
-// Labels returns the label coordinates of row i, sharing storage.
+// Labels returns the label coordinates of row i, sharing memory.
 func (r *Rows) Labels(i int) []float32 { return r.labels[i*r.classes : (i+1)*r.classes] }
 
-// Matrices are features and labels of all rows, sharing storage.
+// Matrices returns the features and the labels of all rows, sharing memory.
 func (r *Rows) Matrices() (features, labels device.Matrix) {
 	return device.HostMatrix(r.Len(), r.dim, r.features),
 		device.HostMatrix(r.Len(), r.classes, r.labels)
 }
 
-// Class returns the largest label coordinate of row i, the first of equals; -1 without labels.
+// Class returns the index of the largest label coordinate of row i, the first one if several are
+// equal, or -1 without labels.
 func (r *Rows) Class(i int) int {
 	best := -1
 	for k, v := range r.Labels(i) {
@@ -67,21 +70,22 @@ func (r *Rows) Class(i int) int {
 	return best
 }
 
-// Clone returns a copy that shares nothing.
+// Clone returns a copy that shares no memory.
 func (r *Rows) Clone() *Rows {
 	return &Rows{dim: r.dim, classes: r.classes, features: append([]float32(nil), r.features...),
 		labels: append([]float32(nil), r.labels...)}
 }
 
-// Table returns the rows as records of a schema with hard labels: features clamped into it, the
-// largest label coordinate as the class.
+// Table returns the rows as records of a schema with hard labels: features are clamped to the
+// schema, and the class is the largest label coordinate.
 //
-// Errors: *param.Error for a schema of another dimension or number of classes, or one of sets or
-// tables: see [Model.RowSchema].
+// Errors: *param.Error for a schema of another dimension or number of classes, and for one of sets
+// or tables; see [Model.RowSchema].
 func (r *Rows) Table(s records.Schema) (*records.Table, error) {
 	if s.Dim() != r.dim || s.Classes() != r.classes || s.Sparse() || s.Kind() == records.MixedTable {
 		return nil, mistake("Rows.Table.schema", s.String(),
-			"vectors or images of the rows' dimension and classes")
+			fmt.Sprintf("vectors or images with %d coordinates and %d classes, like the rows", r.dim,
+				r.classes))
 	}
 	flat := append([]float32(nil), r.features...)
 	s.Clamp(flat)

@@ -4,16 +4,17 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// A Sampling determines how the records of a mixture are drawn and how many are expected in it.
-// Its type fixes the neighbouring relation; a plan with a budget of the other relation is an
-// error. Only the values of this package's types implement it.
+// A Sampling determines how the records of a mixture are drawn and how many are expected in it. Its
+// type fixes the neighbouring relation; a budget with the other relation is an error. Only types of
+// this package implement it.
 type Sampling interface {
 	// Relation returns the neighbouring relation under which this sampling can be priced.
 	Relation() accountant.Relation
 	kind() string
+	sizeField() string // the field that holds the number of records
 	public() (records, degree int)
-	// events returns the sound analyses of one mixture; the plan uses the one that needs the
-	// least noise.
+	// events returns the events of one mixture by all sound analyses; the plan uses the one that needs
+	// the least noise.
 	events(g geometry, rate, multiplier float64) []accountant.Event
 }
 
@@ -21,10 +22,10 @@ type Sampling interface {
 // Degree/Nominal.
 //
 // Guarantee: add or remove one record. The true number of records stays private: Nominal is a
-// public estimate of it. It affects ε only through the probability, and the actual number of
+// public estimate of it. It determines the sampling probability, and so ε, and the actual number of
 // records in a mixture.
 type Poisson struct {
-	Nominal int `json:"nominal"` // public guess at the number of records
+	Nominal int `json:"nominal"` // public estimate of the number of records
 	Degree  int `json:"degree"`  // ℓ, the public divisor; 0 lets the plan choose
 }
 
@@ -59,6 +60,10 @@ func (Poisson) kind() string            { return "Poisson" }
 func (PoissonReplaceOne) kind() string  { return "PoissonReplaceOne" }
 func (WithoutReplacement) kind() string { return "WithoutReplacement" }
 
+func (Poisson) sizeField() string            { return "Nominal" }
+func (PoissonReplaceOne) sizeField() string  { return "Records" }
+func (WithoutReplacement) sizeField() string { return "Records" }
+
 func (s Poisson) public() (int, int)            { return s.Nominal, s.Degree }
 func (s PoissonReplaceOne) public() (int, int)  { return s.Records, s.Degree }
 func (s WithoutReplacement) public() (int, int) { return s.Records, s.Degree }
@@ -84,9 +89,10 @@ func (s Poisson) events(_ geometry, rate, multiplier float64) []accountant.Event
 		Event: accountant.Gaussian{NoiseMultiplier: multiplier}}}
 }
 
-// Two dominating pairs are known. The first uses only the distance by which replacing a record
-// moves a mixture, which also bounds that of a record's absence. The second uses that an absent
-// record adds nothing, and only that both records have at most the clip norm.
+// events returns events for the two known dominating pairs. The first uses that an absent record
+// adds nothing and that both records have at most the clip norm. The second uses only the distance
+// by which replacing a record changes a mixture, which also bounds the effect of a record's
+// absence.
 func (s PoissonReplaceOne) events(g geometry, rate, multiplier float64) []accountant.Event {
 	return []accountant.Event{
 		accountant.SampledSum{Probability: rate, NoiseMultiplier: multiplier},

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// contribution is what one record adds to a sum of mixtures, as the run computes it: shortened,
-// with its label.
+// contribution returns what one record adds to the sum of a mixture, as the run computes it:
+// clipped, with its label.
 func contribution(c Config, x []float32, label int) []float64 {
 	g := c.geometry()
 	shorten(x, g.clip)
@@ -50,8 +50,8 @@ func extreme(rng *rand.Rand, s records.Schema) []float32 {
 	return x
 }
 
-// TestSensitivityBruteForce: no two records are farther apart, and none longer, than the effect
-// that a release declares, and some pair comes close to it.
+// TestSensitivityBruteForce: no record is longer, and no two records are farther apart, than the
+// effect that a release declares, and some come close to it.
 func TestSensitivityBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, s := range []records.Schema{records.Interval(2, -1, 1).WithLabels("a", "b"),
@@ -75,8 +75,8 @@ func TestSensitivityBruteForce(t *testing.T) {
 					if found > declared {
 						t.Errorf("%v: %v apart, declared %v", relation, found, declared)
 					}
-					if found < 0.9*declared && !byClass { // within a class the label does not move
-						t.Errorf("%v: at most %v of the %v declared: the test shows little", relation,
+					if found < 0.9*declared && !byClass { // within a class the label does not change
+						t.Errorf("%v: at most %v of the %v declared: the test has little power", relation,
 							found, declared)
 					}
 				}

@@ -16,24 +16,24 @@ import (
 type source struct {
 	config  Config
 	data    records.Data     // rows
-	persons *records.Persons // whose rows they are; nil where each is a record
+	persons *records.Persons // persons to whom the rows belong; nil if each row is a record
 	share   records.Shares   // of rows
 	project []float32        // Projection's matrix, Dim rows; nil for none
 	parts   [][]int32        // records, or persons, of every part
 	label   []int32          // class of every row; nil without classes
 	centers [][]float32      // of every part; nil until they are released, or without
-	cache   []float32        // all rows, ready, where they fit
+	cache   []float32        // all prepared rows, if they fit into cacheLimit
 }
 
 const (
-	// cacheLimit bounds, in numbers, what is kept of records in ready form: 256 MiB.
+	// cacheLimit is the largest number of coordinates of prepared rows that are kept: 256 MiB.
 	cacheLimit = 1 << 26
 	readChunk  = 256
 )
 
 func newSource(c Config, data records.Data) *source { return openSource(c).of(data) }
 
-// openSource is a source of no records.
+// openSource returns a source without records.
 func openSource(c Config) *source {
 	s := &source{config: c}
 	if p := c.Projection; p.wanted() {
@@ -42,7 +42,7 @@ func openSource(c Config) *source {
 	return s
 }
 
-// of is a source of some records that reads them as this one does.
+// of returns a source of the given records that prepares them as s does.
 func (s *source) of(data records.Data) *source {
 	c := s.config
 	s = &source{config: c, project: s.project, centers: s.centers, parts: make([][]int32, c.parts())}
@@ -57,7 +57,7 @@ func (s *source) of(data records.Data) *source {
 	}
 	for record := range n {
 		l := int32(0)
-		if c.ByClass { // which Validate does not permit for persons, whose rows may have several classes
+		if c.ByClass { // Validate does not permit ByClass for persons, whose rows may have several classes
 			l = s.label[record]
 		}
 		s.parts[l] = append(s.parts[l], int32(record))
@@ -86,9 +86,9 @@ type reader struct {
 
 func (s *source) reader() *reader { return &reader{source: s} }
 
-// read prepares some rows of a part. The result is valid until the next call.
+// read prepares the given rows of a part. The result is valid until the next call.
 //
-// Shapes: one row of Config.dim numbers for each of rows, which number the data's rows.
+// Shapes: rows are indices of the data's rows; the result has Config.dim numbers for each.
 func (r *reader) read(part int, rows []int32) []float32 {
 	r.data.Gather(rows, &r.batch)
 	dim, in := r.config.dim(), make([]float32, r.config.Schema.Dim())
@@ -136,8 +136,8 @@ func multiply(dst, m, x []float32) {
 	}
 }
 
-// shorten brings a row to norm clip or less, squared norm and factor in float64 as
-// mechanism.ClipFactor wants them.
+// shorten scales a row to norm clip or less, with squared norm and factor in float64 as
+// mechanism.ClipFactor requires.
 func shorten(row []float32, clip float64) {
 	square := 0.0
 	for _, v := range row {
@@ -147,7 +147,7 @@ func shorten(row []float32, clip float64) {
 	if f == 1 {
 		return
 	}
-	if f == 0 { // includes rows that are not finite, for which zero times a coordinate is not zero
+	if f == 0 { // also for rows that are not finite, since zero times NaN is not zero
 		clear(row)
 		return
 	}
@@ -156,7 +156,8 @@ func shorten(row []float32, clip float64) {
 	}
 }
 
-// keep prepares all rows once, if they fit into memory: every record is read T·ℓ/n times.
+// keep prepares all rows in advance, if they fit into memory, since every record is read T·ℓ/n
+// times.
 func (s *source) keep() {
 	dim, n := s.config.dim(), s.data.Len()
 	if n > cacheLimit/max(dim, 1) {
@@ -169,7 +170,8 @@ func (s *source) keep() {
 	s.cache = cache
 }
 
-// each calls f with every one of some records, which are of one part, or with every row of persons.
+// each calls f with each of the given rows, which must be of one part. For persons, rows are
+// indices of persons, and f is called with all of their rows.
 func (r *reader) each(part int, rows []int32, f func(row int32, x []float32)) {
 	dim := r.config.dim()
 	if r.persons != nil {

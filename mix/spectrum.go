@@ -8,13 +8,13 @@ import (
 
 // spectrum is the part of a covariance that exceeds white noise.
 type spectrum struct {
-	vectors *mat.Dense // one a column
+	vectors *mat.Dense // eigenvectors, as columns
 	values  []float64
 }
 
 // spikes estimates the covariance above noise·I of rows whose sample covariance is s. A direction
-// of excess x (in units of the noise) shows as an eigenvalue (1+x)(1+γ/x), γ = dimension ÷ rows, if
-// x > √γ, and not at all otherwise.
+// of excess x (in units of the noise) has the sample eigenvalue (1+x)(1+γ/x), where γ = dimension ÷
+// rows, if x > √γ; otherwise it cannot be seen.
 func spikes(s *mat.SymDense, noise float64, rows int) spectrum {
 	var eigen mat.EigenSym
 	n := s.SymmetricDim()
@@ -24,7 +24,7 @@ func spikes(s *mat.SymDense, noise float64, rows int) spectrum {
 	var all mat.Dense
 	eigen.VectorsTo(&all)
 	gamma := float64(n) / float64(max(rows, 1))
-	// the largest of noise alone scatters about its limit
+	// The largest eigenvalue of pure noise varies around its limit.
 	edge := (1 + math.Sqrt(gamma)) * (1 + math.Sqrt(gamma)) * 1.02
 	var out spectrum
 	var keep []int
@@ -50,7 +50,7 @@ func spikes(s *mat.SymDense, noise float64, rows int) spectrum {
 	return out
 }
 
-// over divides by the number of records in a sum.
+// over divides the values by the number of records in a sum.
 func (s spectrum) over(held float64) spectrum {
 	for i := range s.values {
 		s.values[i] /= held
@@ -58,7 +58,7 @@ func (s spectrum) over(held float64) spectrum {
 	return s
 }
 
-// factor is F with F Fᵀ the spectrum's covariance.
+// factor returns F such that F Fᵀ is the spectrum's covariance, or nil if it is zero.
 func (s spectrum) factor() *mat.Dense {
 	if s.vectors == nil {
 		return nil
@@ -72,8 +72,8 @@ func (s spectrum) factor() *mat.Dense {
 	return f
 }
 
-// beside returns a factor of this covariance plus the other's in the directions that this one
-// does not hold.
+// beside returns a factor of this covariance plus the other one in the directions that this one
+// does not contain.
 func (s spectrum) beside(o spectrum, dim int) *mat.Dense {
 	own, rest := s.factor(), o.factor()
 	switch {

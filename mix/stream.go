@@ -11,21 +11,26 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// errStopped ends the run of a stream whose receiver has stopped.
-var errStopped = errors.New("mix: the receiver has stopped")
+// errStopped ends the run of a stream after its consumer has stopped.
+var errStopped = errors.New("mix: the consumer has stopped")
 
-// Stream is FitOn without keeping the rows: it yields them in chunks, in memory that does not grow
-// with the number of mixtures. The receiver owns the chunks. A receiver that stops early has spent
-// the whole plan; with a checkpoint, which holds no rows, the same call yields the remaining
+// Stream is like FitOn, but yields the rows in chunks instead of storing them: its memory does not
+// grow with the number of mixtures. The consumer owns the chunks. If the consumer stops early, the
+// whole plan is spent; with a checkpoint, which holds no rows, the same call yields the remaining
 // mixtures.
 //
-// Guarantee and Errors: those of synth.Plan.FitOn.
+// Guarantee: that of synth.Plan.FitOn.
+//
+// Errors: those of synth.Plan.FitOn.
 func (p *Plan) Stream(ctx context.Context, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) iter.Seq2[*Rows, error] {
 	return func(yield func(*Rows, error) bool) {
-		if p == nil || p.work == nil || data == nil {
-			yield(nil, param.New("mix.Stream", nil,
-				"a plan made by Config.Plan or read from a file, and records"))
+		if p == nil || p.work == nil {
+			yield(nil, param.New("mix.Plan", nil, "a plan returned by Config.Plan or read from a file"))
+			return
+		}
+		if data == nil {
+			yield(nil, param.New("mix.Plan.Stream.data", nil, "records"))
 			return
 		}
 		_, err := p.Carry(ctx, ledger, data, func(r *synth.Run) (synth.Model, error) {

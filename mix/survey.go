@@ -13,10 +13,10 @@ import (
 // A survey holds estimates from released rows: class means, and a covariance of sums.
 type survey struct {
 	*estimator
-	shares []float64
+	shares []float64     // fractions of the classes
 	means  [][]float64   // of every class, in the records' coordinates
-	within *mat.SymDense // covariance of sums that is left once the classes' means are taken out
-	spread float64       // how many records' covariances a sum holds
+	within *mat.SymDense // covariance of sums without the part due to the classes' means
+	spread float64       // number of records whose covariance a sum has
 }
 
 func newSurvey(m *Model) *survey {
@@ -35,19 +35,19 @@ func newSurvey(m *Model) *survey {
 	return s
 }
 
-// left is the part of a record's variance that its mixture shows, one less the probability of
-// being drawn: what a binomial or a subset varies by.
+// left returns the fraction of a record's variance that a mixture has, one minus the probability of
+// being drawn, as for a binomial number of records or a subset.
 func (s *survey) left() float64 { return math.Max(1-s.work.config.rate(), 1e-3) }
 
 // byPart estimates every part from its own mixtures, and pools the covariance within parts.
 // Records without labels form one part.
 func (s *survey) byPart() {
-	_, subsets := s.work.config.Sampling.(WithoutReplacement) // all of one size
+	_, subsets := s.work.config.Sampling.(WithoutReplacement) // subsets all have one size
 	total, there, parts := 0.0, 0, s.work.config.parts()
 	s.within = mat.NewSymDense(s.rows.dim, nil)
 	for i := range parts {
 		p := s.part(i)
-		if p.rows > 0 { // those of a class may all be lost
+		if p.rows > 0 { // all mixtures of a class may be lost
 			own := s.covariance(p.x)
 			if !subsets {
 				takeMean(own, mat.NewVecDense(len(p.sum), p.sum), s.left(), p.held)
@@ -65,7 +65,7 @@ func (s *survey) byPart() {
 	s.spread = total / float64(parts) * s.left()
 }
 
-// byLabel surveys mixtures of all classes.
+// byLabel estimates from mixtures of all classes.
 func (s *survey) byLabel() {
 	f := s.regress()
 	for class, mean := range f.records {
@@ -77,8 +77,8 @@ func (s *survey) byLabel() {
 	takeBetween(s.within, f.means, f.counts)
 }
 
-// shrunk takes noise out of the frequencies of items, most of which are rare: half of the
-// estimates of very rare items are negative, and clamping them would make sets too long.
+// shrunk removes noise from the frequencies of items, most of which are rare: half of the estimates
+// of very rare items are negative, and clamping them alone would make sets too long.
 func (s *survey) shrunk(mean []float64, std float64) []float64 {
 	for j, v := range mean {
 		mean[j] = finite(v)
@@ -89,9 +89,10 @@ func (s *survey) shrunk(mean []float64, std float64) []float64 {
 	return counts.Shrink(mean, std)
 }
 
-// tidy moves noisy means to values that records can have, in place: in [0, 1], and levels of a
-// column adding up to one. Their sum before that tells how much of a record is there, on average,
-// where a wrong guess at the number of records or the clip norm left more or less than one.
+// tidy changes noisy means, in place, to values that records can have: in [0, 1], and with levels
+// of a column adding up to one. It returns the average sum of a column's levels before that. The
+// sum differs from one if the estimated number of records is wrong or records were clipped, and the
+// means are divided by it.
 func tidy(c Config, mean []float64) (whole float64) {
 	var levels [][]float64
 	for _, b := range blocksOf(c.Schema) {
@@ -113,9 +114,9 @@ func tidy(c Config, mean []float64) (whole float64) {
 	return whole
 }
 
-// variances are those of every coordinate of a record within its class. The variance of a choice
-// follows from its mean. That of a number is estimated; where noise dominates, a third of the
-// largest variance that its mean permits is used, which is that of uniform numbers.
+// variances returns the variance of every coordinate of a record within its class. The variance of
+// a choice follows from its mean. That of a number is estimated; where noise dominates, a third of
+// the largest variance that its mean permits is used, which is that of uniform numbers.
 func (s *survey) variances(blocks []block) []float64 {
 	out := make([]float64, s.within.SymmetricDim())
 	for _, b := range blocks {

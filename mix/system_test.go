@@ -12,12 +12,12 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-// together is a system of mixtures of all records: five rounds of them.
+// together plans mixtures of all records, in five rounds.
 func together(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
 	return quick(mix.Config{Schema: s, Budget: b, Mixtures: 600, ClipNorm: 2}, n)
 }
 
-// apart is one of mixtures of single classes around released centres.
+// apart plans mixtures of single classes with released centres.
 func apart(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
 	classes := s.Classes()
 	if classes < 2 {
@@ -50,7 +50,7 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-var kills = flag.Int("kills", 4, "how many processes to kill")
+var kills = flag.Int("kills", 4, "number of processes to kill")
 
 func TestKilledRunsGoOn(t *testing.T) { synthtest.Kill(t, subjects()["together"], *kills) }
 

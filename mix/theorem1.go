@@ -6,23 +6,24 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// PaperTheorem1 returns ε of T mixtures of degree ℓ out of n records by Theorem 1 of the paper,
-// for comparison only: this package does not use it. squared is the theorem's Δ², the squared
-// effect of replacing a record in an undivided sum: with noise σ on means the paper takes
-// d_X/σ_X² + d_Y/σ_Y².
+// PaperTheorem1 returns ε of T mixtures of degree ℓ out of n records by Theorem 1 of the paper, for
+// comparison only: this package does not use it. squared is the theorem's Δ², the squared effect of
+// replacing a record in an undivided sum: for noise σ on means the paper uses d_X/σ_X² + d_Y/σ_Y².
 //
 // Guarantee: sound under replace-one for sampling without replacement, and loose: the range of
 // every coordinate is used as the distance of two records, and composition is by Rényi divergence.
-// Errors: *param.Error. Source: Lee et al. 2019, Theorem 1, after Wang, Balle and Kasiviswanathan
-// 2019, Theorem 9.
+//
+// Errors: *param.Error for an argument out of range.
+//
+// Source: Lee et al. 2019, Theorem 1, after Wang, Balle and Kasiviswanathan 2019, Theorem 9.
 func PaperTheorem1(records, degree, mixtures int, squared, delta float64) (float64, error) {
 	const path = "mix.PaperTheorem1."
 	var k param.Checker
 	k.OK(degree >= 1 && degree <= records, path+"degree", degree,
-		"between 1 and the number of records")
+		"an integer from 1 to the number of records")
 	k.OK(mixtures >= 1, path+"mixtures", mixtures, "a positive integer")
 	k.OK(positive(squared), path+"squared", squared, "a positive finite number")
-	k.OK(delta > 0 && delta < 1, path+"delta", delta, "a probability")
+	k.OK(delta > 0 && delta < 1, path+"delta", delta, "a number in (0, 1)")
 	if err := k.Err(); err != nil {
 		return 0, err
 	}
@@ -38,16 +39,16 @@ func PaperTheorem1(records, degree, mixtures int, squared, delta float64) (float
 	return best, nil
 }
 
-// theoremOrders bounds the search: in ε(α) the first term grows without end.
+// theoremOrders bounds the search over orders: the first term of ε(α) grows without bound.
 const theoremOrders = 512
 
-// theorem1 keeps the logarithms of B of even arguments.
+// theorem1 stores the logarithms of B(k) for even k.
 type theorem1 struct {
 	rate, mu float64 // ℓ/n and Δ/ℓ
 	even     map[int]float64
 }
 
-// rdp is ε'_α.
+// rdp returns ε'_α.
 func (t theorem1) rdp(order int) float64 {
 	x, choose := t.mu*t.mu, math.Log(float64(order*(order-1))/2)
 	log := 2*math.Log(t.rate) + choose + min(math.Log(4*math.Expm1(x)), math.Log(2)+x)
@@ -59,15 +60,15 @@ func (t theorem1) rdp(order int) float64 {
 	return logAdd(0, log) / float64(order-1)
 }
 
-// logB is log B(k) for an even k: the k-th central moment of the likelihood ratio of N(μ,1) and
-// N(0,1), the integral of what is never negative.
+// logB returns log B(k) for an even k. B(k) is the k-th central moment of the likelihood ratio of
+// N(μ,1) and N(0,1), an integral of a non-negative function.
 func (t theorem1) logB(k int) float64 {
 	if v, ok := t.even[k]; ok {
 		return v
 	}
 	step, sum := min(0.1, 0.5/t.mu), math.Inf(-1)
 	for x := -13.0; x <= float64(k)*t.mu+13; x += step {
-		log := t.mu*x - t.mu*t.mu/2 // of the ratio
+		log := t.mu*x - t.mu*t.mu/2 // logarithm of the ratio
 		if log < 36 {
 			log = math.Log(math.Abs(math.Expm1(log)))
 		}
@@ -77,7 +78,7 @@ func (t theorem1) logB(k int) float64 {
 	return t.even[k]
 }
 
-// logAdd is log(eᵃ + eᵇ).
+// logAdd returns log(eᵃ + eᵇ).
 func logAdd(a, b float64) float64 {
 	if a, b = max(a, b), min(a, b); math.IsInf(a, 0) {
 		return a

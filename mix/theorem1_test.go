@@ -9,15 +9,15 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sigmaRows are the noise on means, σ_X = σ_Y, of n = T = 60,000, δ = 1/n, records of 784 pixels in
-// [0, 1] clipped to norm 9.2 and ten classes.
+// sigmaRows has the noise on means, σ_X = σ_Y, for n = T = 60,000, δ = 1/n, records of 784 pixels
+// in [0, 1] clipped to norm 9.2, and ten classes.
 var sigmaRows = []struct {
 	epsilon float64
 	degree  int
-	// Theorem 1 by ranges, by norms (√2·9.2, √2), and Poisson under add/remove; 0 where no value is at
-	// hand
+	// By Theorem 1 with ranges, by Theorem 1 with norms (√2·9.2, √2), and with Poisson sampling under
+	// add/remove; 0 if there is no value.
 	paper, clipped, poison float64
-	replace                float64 // Poisson under replace-one, opposite records
+	replace                float64 // Poisson sampling under replace-one, for opposite records
 }{
 	{20, 64, .215, .100, .063, .0657},
 	{10, 64, .270, .125, .073, .0775},
@@ -29,8 +29,7 @@ var sigmaRows = []struct {
 	{1, 128, 1.117, .519, .146, .273},
 }
 
-// TestPaperTheorem1 finds the paper's noise: at the tabulated σ its ε is the target's, within the
-// last digit of σ.
+// TestPaperTheorem1: at the tabulated σ, ε is the target within the last digit of σ.
 func TestPaperTheorem1(t *testing.T) {
 	const n = 60000
 	for _, row := range sigmaRows {
@@ -57,8 +56,8 @@ func TestPaperTheorem1(t *testing.T) {
 	}
 }
 
-// equalNoise is the configuration of the table: the same noise on features and labels, so a label
-// is as long as one pixel is high.
+// equalNoise returns the configuration of the table: with the same noise on features and labels, a
+// label has length 1, the largest value of a pixel.
 func equalNoise(sampling mix.Sampling, epsilon float64) mix.Config {
 	return mix.Config{
 		Schema:   records.Image(28, 28).WithLabels("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
@@ -83,7 +82,7 @@ func TestNoiseOfTheTable(t *testing.T) {
 			if math.Abs(x-y) > 1e-9 {
 				t.Fatalf("noise %v on features, %v on labels", x, y)
 			}
-			// the plan may know a cheaper analysis than opposite records
+			// The plan may use a cheaper analysis than that of opposite records.
 			better := want == row.replace && x < want
 			if !better && math.Abs(x-want) > 0.0006 && math.Abs(x/want-1) > 0.01 {
 				t.Errorf("ε = %g, degree %d, %v: σ = %.4f, want %g", row.epsilon, row.degree,

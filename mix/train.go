@@ -13,19 +13,18 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Trainer fits a classifier to soft labels by Adam, with a learning rate that falls to zero in the
-// course of training.
+// Trainer fits a classifier to soft labels by Adam, with a learning rate that decreases to zero.
 //
 // Guarantee: post-processing if its inputs have been released. It has no ledger and must not see
 // private records.
 type Trainer struct {
-	Epochs       int     // passes; 0 for 5
-	Batch        int     // rows a step; 0 for 100
-	LearningRate float64 // 0 for 0.001
+	Epochs       int     // passes over the rows; 0 means 5
+	Batch        int     // rows in a step; 0 means 100
+	LearningRate float64 // initial learning rate; 0 means 0.001
 	// Noise is the standard deviation of the noise that FitMoments adds to every coordinate of an
-	// image it has drawn; 0 for a tenth of the range of a pixel, negative for none.
+	// image that it draws; 0 means a tenth of the range of a pixel, and a negative number no noise.
 	Noise   float64
-	Seed    uint64 // of the order of rows
+	Seed    uint64 // of the order of rows and of FitMoments' draws
 	Backend device.Backend
 }
 
@@ -38,7 +37,7 @@ func (t Trainer) withDefaults() Trainer {
 	return t
 }
 
-// validate checks the settings, and that the network takes rows of the given inputs and classes.
+// validate checks the settings, and that the network has the given numbers of inputs and classes.
 func (t Trainer) validate(net *models.Classifier, dim, classes int) error {
 	const path = "mix.Trainer."
 	var k param.Checker
@@ -48,8 +47,8 @@ func (t Trainer) validate(net *models.Classifier, dim, classes int) error {
 	if net == nil {
 		return param.New(path+"net", nil, "a network")
 	}
-	k.OK(net.Dim() == dim && net.Classes() == classes, path+"net", net.Dim(),
-		fmt.Sprintf("%d inputs and %d classes, those of the records", dim, classes))
+	k.OK(net.Dim() == dim && net.Classes() == classes, path+"net", fmt.Sprintf("%d inputs and %d classes", net.Dim(), net.Classes()),
+		fmt.Sprintf("a network with %d inputs and %d classes, like the records", dim, classes))
 	return k.Err()
 }
 
@@ -91,16 +90,21 @@ func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier,
 		})
 }
 
-// FitMoments trains a classifier on records drawn from class moments, every step on fresh ones:
-// Epochs·n in all. No record is seen twice, so the classifier cannot overfit the draw.
+// FitMoments trains a classifier on records drawn from class moments, with new records in every
+// step: Epochs·n in all. No record is used twice, so the classifier cannot overfit to a finite
+// sample.
 //
-// It could still learn what a normal distribution has and images do not: directions in which a
-// class hardly varies, and the more of them the more exact the release is. Noise hides those.
+// It could still learn a property of the normal distributions that images do not have: there are
+// directions in which a class hardly varies, more of them the more exact the release is. The noise
+// on drawn images prevents that.
 //
 // Errors: *param.Error; ctx.Err().
 func (t Trainer) FitMoments(ctx context.Context, net *models.Classifier, m *Moments, n int) error {
-	if m == nil || n < 1 {
-		return mistake("Trainer.FitMoments.n", n, "moments, and a positive number of records")
+	if m == nil {
+		return mistake("Trainer.FitMoments.m", nil, "moments")
+	}
+	if n < 1 {
+		return mistake("Trainer.FitMoments.n", n, "a positive number of records")
 	}
 	rng := rand.New(rand.NewPCG(t.Seed, 0x6672657368))
 	return t.run(ctx, net, n, m.schema.Dim(), m.Classes(),

@@ -16,7 +16,7 @@ import (
 // systemName is the name of this system in files and errors.
 const systemName = "mix"
 
-// System reads back the plans and generators of this package.
+// System returns the functions that read plans and generators of this package.
 func System() synth.System {
 	return synth.System{Name: systemName, Plan: readPlan, Model: readModel}
 }
@@ -24,9 +24,9 @@ func System() synth.System {
 // work implements synth.Work: a configuration with degree and noise chosen.
 type work struct {
 	config     Config
-	std        float64     // of the noise on a sum, features and scaled labels alike
+	std        float64     // standard deviation of the noise on a sum, both of features and of scaled labels
 	label      float64     // length of a one-hot label in the units of the features
-	candidates []Candidate // degrees looked at
+	candidates []Candidate // degrees considered
 }
 
 func newWork(c Config) *work {
@@ -34,11 +34,11 @@ func newWork(c Config) *work {
 	return &work{config: c, std: c.NoiseMultiplier * g.norm(), label: g.label}
 }
 
-// degree is ℓ.
+// degree returns ℓ.
 func (w *work) degree() int { return w.config.degree() }
 
-// noise gives the standard deviations of the noise on a released row, which is a mixture divided by
-// its degree.
+// noise returns the standard deviations of the noise on a released row, which is a sum divided by
+// the degree.
 func (w *work) noise() (features, labels float64) {
 	l := float64(w.degree())
 	if w.label > 0 {
@@ -47,7 +47,8 @@ func (w *work) noise() (features, labels float64) {
 	return w.std / l, labels
 }
 
-// TakesPersons says that persons are drawn, and that rows count for their share of a person.
+// TakesPersons marks that the system supports schemas with several rows per person: persons are
+// sampled, and rows count with weights.
 func (w *work) TakesPersons() {}
 
 // Title describes what is released.
@@ -75,8 +76,9 @@ func (w *work) Notes() []string {
 	return append(notes, b.String())
 }
 
-// Judge returns an error if the number of records is public and not the plan's, and if records that
-// other processes read are in shards without names, or in too many.
+// Judge returns an error if the number of records is public and differs from the plan's. For
+// records that other processes read, it returns an error if shards have no names or the same name,
+// or are too many.
 func (w *work) Judge(r *synth.Run) error {
 	if r.Data == nil {
 		return w.checkShards(r.Shards())
@@ -91,14 +93,14 @@ func (w *work) Judge(r *synth.Run) error {
 // Releases returns the schema of synthetic records.
 func (w *work) Releases() records.Schema { return (&Model{work: w}).Schema() }
 
-// Fit releases the mixtures that a checkpoint does not hold yet.
+// Fit releases the mixtures that are not yet in a checkpoint.
 func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	m := &Model{work: w, rows: w.newRows(0, w.config.Mixtures)}
 	if err := m.restore(r.Saved()); err != nil {
 		return nil, err
 	}
 	if r.Saved() != nil && m.rows.Len()+left(r) > w.config.Mixtures {
-		return nil, synth.Malformed(fmt.Errorf("more mixtures than the plan has"))
+		return nil, synth.Malformed(fmt.Errorf("the checkpoint has more mixtures than the plan"))
 	}
 	r.Keep(m.Encode)
 	x, err := w.mixer(ctx, r)
@@ -123,8 +125,8 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 type configJSON struct {
 	Sampling samplingJSON `json:"sampling"`
 	Config
-	Candidates []Candidate `json:"candidates,omitempty"` // for the reader
-	// what rules chose, for the reader
+	Candidates []Candidate `json:"candidates,omitempty"` // for readers of the plan
+	// Choices are those of the default rules, for readers of the plan.
 	Choices defaults.Choices `json:"choices,omitempty"`
 }
 
@@ -135,14 +137,14 @@ type samplingJSON struct {
 	Degree  int    `json:"degree"`
 }
 
-// Config returns the configuration in JSON, with degree and noise decided.
+// Config returns the configuration, with degree and noise, in JSON.
 func (w *work) Config() (json.RawMessage, error) {
 	n, degree := w.config.Sampling.public()
 	return json.Marshal(configJSON{samplingJSON{w.config.Sampling.kind(), n, degree}, w.config,
 		w.candidates, w.config.choices})
 }
 
-// readConfig is the inverse of Config.
+// readConfig reads what Config wrote.
 func readConfig(saved synth.SavedPlan) (j configJSON, err error) {
 	if err := saved.Decode(&j); err != nil {
 		return j, err

@@ -10,8 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// The race detector makes sync.Pool forget on purpose, so these counts hold
-// without it only.
+// With the race detector sync.Pool drops values on purpose, so these counts hold only without it.
 
 func TestTrainingDoesNotAllocate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
@@ -108,8 +107,8 @@ func TestDecoderTrainingDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Neighbouring heads of one kind act as one; training and inference allocate nothing once they are
-// warm.
+// Adjacent heads of one kind are merged. After a first step, training and inference allocate
+// nothing.
 func TestGeneratorAllocates(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	n := newTestGenerator(t, testGenerators[0], 3)

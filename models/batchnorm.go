@@ -21,7 +21,8 @@ type batchNorm struct {
 	channels    int
 	f           device.Func
 	gain, shift device.Matrix
-	// moments: their average over the last batches, and room for a difference
+	// running holds the average of the moments over the last batches, latest the difference of a batch
+	// from it
 	running, latest device.Matrix
 	batches         int64 // number of batches in the average
 }
@@ -87,14 +88,14 @@ func (u *batchNorm) backward(w *walk, l int, x, y, delta, dx device.Matrix) {
 	}
 }
 
-// addNorms marks every record as one whose gradient must not be used.
+// addNorms sets all norms to NaN, so that no record's gradient is used.
 func (u *batchNorm) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {
 	for i := range dst {
 		dst[i] = math.NaN()
 	}
 }
 
-// addSum adds the gradient of the whole batch; single records have none.
+// addSum adds the gradient of the whole batch; there is none for a single record.
 func (u *batchNorm) addSum(w *walk, l int, _, _ device.Matrix, _ []float32,
 	blocks []device.Matrix) {
 	u.be.Axpy(1, w.stats[l].RowRange(2, 3), blocks[0])

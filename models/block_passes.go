@@ -2,8 +2,8 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// A blockPass tells the parameter blocks of its gradients apart; see BlockGradients. Blocks are
-// counted from the pass's first.
+// A blockPass treats each parameter block of its gradients separately; see BlockGradients. Blocks
+// are counted from the first block of the pass.
 type blockPass interface {
 	blockNorms(dst [][]float64)
 	addBlockSums(dst device.Params, first int, weights [][]float32)
@@ -30,10 +30,10 @@ func (t *trace) blockNorms(dst [][]float64) {
 	}
 }
 
-// The units of a chain do not tell their blocks apart, so the gradients of a chain are written down
-// one record at a time, and it is those very numbers that are measured and added.
+// The units of a chain do not treat their blocks separately. The gradient of each record is
+// therefore computed in full, one record at a time: norms and sums are taken of those numbers.
 
-// blockNorms sets dst to the squared norms of written-down gradients.
+// blockNorms sets dst to the squared norms of the gradients that written returns.
 func (w *walk) blockNorms(dst [][]float64) {
 	for i := range w.rows {
 		g := w.written(i)
@@ -64,7 +64,8 @@ func (w *walk) addFixedBlockSums(dst device.Fixed, first int, weights [][]float3
 	})
 }
 
-// eachWritten visits the blocks of written-down gradients whose weight is not 0.
+// eachWritten calls visit for every record and block whose weight is not 0, with that block of the
+// record's gradient.
 func (w *walk) eachWritten(weights [][]float32, visit func(i, b int, row device.Matrix)) {
 	for i := range w.rows {
 		counts := false
@@ -83,7 +84,7 @@ func (w *walk) eachWritten(weights [][]float32, visit func(i, b int, row device.
 	}
 }
 
-// written is the gradient of record i, in memory that the next one uses again.
+// written returns the gradient of record i, in memory that the next call reuses.
 func (w *walk) written(i int) device.Params {
 	if w.one.Flat.Cols == 0 {
 		w.one = device.NewParams(w.be, w.c.shapes("")...)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// blockNormsOf are the squared norms of a batch, block by block.
+// blockNormsOf returns the squared norms of a batch, block by block.
 func blockNormsOf(g BlockGradients, p device.Params, rows int) [][]float64 {
 	norms := make([][]float64, p.Blocks())
 	for b := range norms {
@@ -19,8 +19,9 @@ func blockNormsOf(g BlockGradients, p device.Params, rows int) [][]float64 {
 	return norms
 }
 
-// TestBlocksOfClassifiers: every network of the package whose gradients tell blocks apart says of
-// each block what it adds, and of all of them together what it says of the whole.
+// TestBlocksOfClassifiers: for every network of the package with block gradients, the stated norm
+// of a block is that of what is added to it, and the squared norms of all blocks add up to that of
+// the whole gradient.
 func TestBlocksOfClassifiers(t *testing.T) {
 	told := map[string]bool{}
 	for name, c := range fixedCases(t) {
@@ -41,7 +42,7 @@ func TestBlocksOfClassifiers(t *testing.T) {
 				t.Errorf("%s: record %d has squared norm %g, its blocks %g", name, i, whole[i], sum)
 			}
 		}
-		for _, i := range []int{rows / 2, rows - 1} { // one record, one block, is what it says it is
+		for _, i := range []int{rows / 2, rows - 1} { // one record and one block have the stated norm
 			for b := range norms {
 				weights := make([][]float32, len(norms))
 				for j := range weights {
@@ -61,7 +62,7 @@ func TestBlocksOfClassifiers(t *testing.T) {
 						want = 0
 					}
 					if got > want*(1+1e-4) || got < want*(1-1e-2)-1e-12 {
-						t.Errorf("%s: record %d adds %g to block %d, asked for %g in block %d", name, i, got, j,
+						t.Errorf("%s: record %d adds %g to block %d, want %g in block %d", name, i, got, j,
 							want, b)
 					}
 				}
@@ -70,17 +71,17 @@ func TestBlocksOfClassifiers(t *testing.T) {
 	}
 	for _, name := range []string{"vae", "sparse vae", "classifier", "convolutional"} {
 		if !told[name] {
-			t.Errorf("%s does not tell its blocks apart", name)
+			t.Errorf("%s has no block gradients", name)
 		}
 	}
 }
 
-// blockSum is a sum in fixed point of gradients whose blocks are clipped one by one. A record of
-// which any block is not finite is left out, as package sgd does.
+// blockSum returns a sum in fixed point of gradients whose blocks are clipped separately. A record
+// with a block that is not finite is left out, as in package sgd.
 func blockSum(n Network, b device.Batch, bound float64) device.Fixed {
 	sum := device.NewFixed(n.Params().Shapes...)
 	sum.Unit, sum.Limit, sum.Chain = 0x1p-16, bound, 8
-	if b.Sparse == nil { // what is not finite is cleared where it stands
+	if b.Sparse == nil { // a copy: records that are not finite are cleared in place
 		b.Dense = device.HostMatrix(b.Rows, b.Dense.Cols, slices.Concat(matrixRows(b.Dense)...))
 	}
 	g := n.Gradients(b).(FixedBlockGradients)
@@ -110,8 +111,8 @@ func matrixRows(m device.Matrix) (rows [][]float32) {
 	return rows
 }
 
-// TestBlockSumsAreOfRecordsAlone: in fixed point the sum of a batch is the sum of its records',
-// exactly, whatever stands beside a record: also one that is not finite, which adds nothing.
+// TestBlockSumsAreOfRecordsAlone: in fixed point the sum of a batch is exactly the sum of the sums
+// of its records, whatever else is in the batch. A record that is not finite adds nothing.
 func TestBlockSumsAreOfRecordsAlone(t *testing.T) {
 	for name, c := range fixedCases(t) {
 		if _, ok := c.net.Gradients(c.batch).(FixedBlockGradients); !ok ||
@@ -145,7 +146,7 @@ func TestBlockSumsAreOfRecordsAlone(t *testing.T) {
 			}
 		}
 		if largest > 1 || largest < 0.9 {
-			t.Errorf("%s: a block of a record measures %g, its clip norm is 1", name, largest)
+			t.Errorf("%s: the largest norm of a record's block is %g, want from 0.9 to the clip norm 1", name, largest)
 		}
 		if !slices.Equal(sum, all.Units) {
 			t.Errorf("%s: a record's part of the sum depends on others", name)

@@ -7,9 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A unit is one step of a chain: it turns a row of in numbers into one of out, by parameters and
-// then an element-wise function. A unit keeps nothing of a batch; what a batch leaves behind is the
-// walk's.
+// A unit is one step of a chain: it turns a row of in() numbers into a row of out() numbers, using
+// its parameters and then an element-wise function. A unit stores nothing of a batch; a walk does.
 type unit interface {
 	in() int
 	out() int
@@ -20,14 +19,14 @@ type unit interface {
 	initialise(rng *rand.Rand, gain float64)
 	// forward sets y to the output for x.
 	forward(w *walk, l int, x, y device.Matrix)
-	// backward turns delta, the derivative by the output y, into what norms and sum work on, and
-	// unless dx is the zero Matrix, sets dx to the derivative by x.
+	// backward replaces delta, the derivative by the output y, with the derivative that addNorms and
+	// addSum take. Unless dx is the zero Matrix, it sets dx to the derivative by x.
 	backward(w *walk, l int, x, y, delta, dx device.Matrix)
 	// addNorms adds each record's squared norm of the gradient by the unit's parameters to dst.
 	addNorms(w *walk, x, delta device.Matrix, dst []float64)
-	// addSum adds the gradients, weighted (nil for ones), to blocks.
+	// addSum adds the weighted sum of the gradients to blocks; nil weights stand for ones.
 	addSum(w *walk, l int, x, delta device.Matrix, weights []float32, blocks []device.Matrix)
-	// layer describes the unit, but for In and Out.
+	// layer describes the unit without In and Out.
 	layer() Layer
 }
 
@@ -75,7 +74,7 @@ func (c *chain) of(p device.Params, first, i int) []device.Matrix {
 	return list
 }
 
-// initialise gives all units but the last with parameters the gain of hidden layers.
+// initialise gives the last unit with parameters a gain of 1 and all units before it the given one.
 func (c *chain) initialise(rng *rand.Rand, gain float64) {
 	for i, u := range c.units {
 		if c.blocks[i+1] == c.blocks[len(c.units)] {

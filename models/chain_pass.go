@@ -2,12 +2,12 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// A walk is one batch's way through a chain: inputs and deltas of every unit, which together are
-// its per-example gradients, and scratch that all units share.
+// A walk is one pass of a batch through a chain. It holds the inputs and deltas of every unit,
+// which together are the per-example gradients, and scratch memory that all units share.
 type walk struct {
 	c        *chain
 	be       device.Backend
-	trains   bool // batch norm goes by the batch, not by the running average
+	trains   bool // batch norm uses the moments of the batch, not the running average
 	rows     int
 	capacity int
 	x        device.Matrix
@@ -15,11 +15,11 @@ type walk struct {
 	deltaBuf []device.Matrix
 	outs     []device.Matrix // outBuf cut to rows
 	deltas   []device.Matrix
-	// where the derivative by the input goes; the zero Matrix if it is not wanted
+	// dx receives the derivative by the input; the zero Matrix if it is not wanted
 	dx    device.Matrix
 	stats []device.Matrix // moments and their gradients, for batch norm only
 	roots [][]float32     // 1/√variance of every row, for layer norm only
-	means device.Matrix   // and room for their means
+	means device.Matrix   // scratch for the means of rows, for layer norm only
 
 	flat   device.Matrix // lowered images of a chunk
 	copies device.Matrix // a delta or an input, scaled
@@ -45,8 +45,8 @@ func newWalk(c *chain, trains bool) *walk {
 	return w
 }
 
-// resize makes room for rows, so that steady training allocates nothing. Deltas get theirs once
-// they are asked for.
+// resize makes room for rows, so that steady training allocates nothing. Room for deltas is made by
+// the first call of lastDelta.
 func (w *walk) resize(rows int) {
 	if rows > w.capacity {
 		w.capacity = roomFor(rows)
@@ -69,7 +69,7 @@ func (w *walk) resize(rows int) {
 	}
 }
 
-// forget clears what the last forward pass has left of its rows.
+// forget clears everything that the last forward pass computed from its rows.
 func (w *walk) forget() {
 	w.x = device.Matrix{}
 	for l, out := range w.outBuf {
@@ -112,7 +112,7 @@ func (w *walk) forward(r record, rows int) {
 	}
 }
 
-// backward carries the last delta down to the first unit, and to the input if that is wanted.
+// backward propagates the last delta down to the first unit, and to the input if dx is set.
 func (w *walk) backward() {
 	if w.rows == 0 {
 		return
@@ -163,7 +163,7 @@ func (w *walk) dropNonFinite(weights []float32) {
 	}
 }
 
-// bounds are the squared norms of the rows of x and delta, NaN where they are too large.
+// bounds returns the squared norms of the rows of x and delta, NaN where they are too large.
 func (w *walk) bounds(x, delta device.Matrix) (a, d []float64) {
 	a, d = w.na[:w.rows], w.nd[:w.rows]
 	w.be.RowSquaredNorms(a, x)
@@ -174,8 +174,8 @@ func (w *walk) bounds(x, delta device.Matrix) (a, d []float64) {
 	return a, d
 }
 
-// reject makes the norms of records whose factors are too large NaN, as 0·NaN is, and leaves the
-// others alone.
+// reject sets the norms of records whose factors are too large to NaN, by adding 0·NaN, and leaves
+// the others unchanged.
 func (w *walk) reject(x, delta device.Matrix, dst []float64) {
 	a, d := w.bounds(x, delta)
 	for i := range dst {
@@ -183,8 +183,8 @@ func (w *walk) reject(x, delta device.Matrix, dst []float64) {
 	}
 }
 
-// scaled is m with rows multiplied by weights, in scratch that the next call uses again; m itself
-// without weights.
+// scaled returns m with its rows multiplied by weights, in scratch memory that the next call
+// reuses. It returns m itself if weights is nil.
 func (w *walk) scaled(m device.Matrix, weights []float32) device.Matrix {
 	if weights == nil {
 		return m
@@ -195,7 +195,7 @@ func (w *walk) scaled(m device.Matrix, weights []float32) device.Matrix {
 	return c
 }
 
-// spare is that scratch, for no more rows than the walk has.
+// spare returns a matrix in the scratch memory of scaled. Rows must be at most the walk's capacity.
 func (w *walk) spare(rows, cols int) device.Matrix {
 	if w.copies.Cols < w.capacity*cols {
 		w.copies = w.be.New(1, w.capacity*cols)
@@ -203,23 +203,24 @@ func (w *walk) spare(rows, cols int) device.Matrix {
 	return w.copies.Slice(0, 1, 0, rows*cols).Reshape(rows, cols)
 }
 
-// chunkEnd is where a chunk of rows that begins at lo ends.
+// chunkEnd returns the end of the chunk of rows that begins at lo.
 func chunkEnd(window device.Window, lo, rows int) int { return min(lo+chunkRows(window), rows) }
 
-// chunkRows is how many images have chunkNumbers numbers in their patches, or so.
+// chunkRows returns the number of images whose patches have about chunkNumbers numbers together.
 func chunkRows(window device.Window) int {
 	return max(chunkNumbers/max(window.Places()*window.Patch(), 1), 1)
 }
 
-// patches is room for those of some images.
+// patches returns scratch memory for the patches of the given number of images.
 func (w *walk) patches(window device.Window, images int) device.Matrix {
 	return w.scratch(rowsFor(window), images*window.Places(), window.Patch())
 }
 
-// rowsFor is how many patches a chunk has at most.
+// rowsFor returns the largest number of patches in a chunk.
 func rowsFor(window device.Window) int { return chunkRows(window) * window.Places() }
 
-// scratch is room for a rows×cols matrix, of which there may be up to most rows.
+// scratch returns scratch memory for a rows×cols matrix. If it must allocate, it makes room for
+// most rows.
 func (w *walk) scratch(most, rows, cols int) device.Matrix {
 	if w.flat.Cols < rows*cols {
 		w.flat = w.be.New(1, max(most, rows)*cols)

@@ -72,7 +72,8 @@ func dense64(u *denseUnit, w, b, x []float64) []float64 {
 	return y
 }
 
-// visit calls f with every pair of a place's patch number and the image number that it shows.
+// visit calls f for every number of every patch that lies in the image: at is its index in the
+// image.
 func visit(w device.Window, f func(place, patch, at int)) {
 	_, across := w.Grid()
 	for place := range w.Places() {
@@ -153,7 +154,7 @@ func batchNorm64(u *batchNorm, gain, shift []float64, batch [][]float64) [][]flo
 	})
 }
 
-// wide64 is a row of float32 in float64.
+// wide64 converts a row to float64.
 func wide64(x []float32) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
@@ -162,7 +163,7 @@ func wide64(x []float32) []float64 {
 	return out
 }
 
-// greyBatch is a batch of images of random grey values with labels.
+// greyBatch returns a batch of images with random grey values and labels.
 func greyBatch(rng *rand.Rand, rows, dim, classes int) device.Batch {
 	b := binaryBatch(rng, rows, dim, 0)
 	for i := range b.Dense.Data {

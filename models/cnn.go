@@ -9,13 +9,13 @@ import (
 
 // Convolution describes one convolutional layer.
 type Convolution struct {
-	Maps   int `json:"maps"`             // channels it makes
+	Maps   int `json:"maps"`             // output channels
 	Size   int `json:"size"`             // side of its square window, in pixels
 	Stride int `json:"stride,omitempty"` // pixels from one place to the next; 0 means 1
 	Pad    int `json:"pad,omitempty"`    // zeros around the image
 }
 
-// over is the layer's window over images of a form.
+// over returns the layer's window over images of the form m.
 func (l Convolution) over(m device.Image) device.Window {
 	return device.Window{Image: m, Size: l.Size, Stride: max(l.Stride, 1), Pad: l.Pad}
 }
@@ -38,7 +38,7 @@ type CNN struct {
 	LayerNorm bool `json:"layer_norm,omitempty"`
 }
 
-// Name is "cnn".
+// Name returns "cnn".
 func (CNN) Name() string { return "cnn" }
 
 // maxSide bounds the sides of images, windows and layers, so that sizes stay far from overflowing.
@@ -77,7 +77,7 @@ func (c *checker) convolution(path string, l Convolution) {
 		l.Pad < max(l.Size, 1), path+".Pad", l.Pad, "a non-negative integer less than Size")
 }
 
-// windows checks that every window fits into what the layer before it leaves of the image.
+// windows checks that every window fits into the image that the layer before it makes.
 func (c *checker) windows(a CNN) {
 	m := a.image()
 	for i, l := range a.Convolutions {
@@ -92,6 +92,11 @@ func (c *checker) windows(a CNN) {
 		m.Height, m.Width = w.Grid()
 		m.Channels = l.Maps
 	}
+}
+
+// imageLen says how many numbers an image has, for errors.
+func (a CNN) imageLen() string {
+	return fmt.Sprintf("%d: Height·Width·Channels", a.image().Len())
 }
 
 func (a CNN) image() device.Image {
@@ -111,7 +116,7 @@ func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	c.Add(a.Validate())
 	c.OK(!a.LayerNorm, "models.CNN.LayerNorm", a.LayerNorm, "false: only critics support LayerNorm")
 	c.OK(in == a.image().Len(), "models.CNN.Classifier: in", in,
-		"Height·Width·Channels numbers a record")
+		a.imageLen())
 	c.positive("models.CNN.Classifier: classes", classes)
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -130,7 +135,7 @@ func (a CNN) units(be device.Backend, classes int) []unit {
 	return append(l.units, &denseUnit{be: be, width: width, wide: classes, f: device.Identity})
 }
 
-// hidden adds all layers but the last to l, and is how many numbers they leave.
+// hidden adds all layers but the last to l, and returns the width of their output.
 func (a CNN) hidden(l *unitList) int {
 	m := a.image()
 	for _, c := range a.Convolutions {

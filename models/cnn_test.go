@@ -20,8 +20,8 @@ func newTestCNN(t testing.TB, a CNN, classes int) *Classifier {
 	return n
 }
 
-// testCNNs have layers whose norms go by products and layers whose norms go by Gram matrices, edges
-// that windows miss, and several channels.
+// testCNNs have layers whose norms are computed from products and layers whose norms are computed
+// from Gram matrices, edges that windows do not cover, and several channels.
 var testCNNs = []CNN{
 	{Height: 6, Width: 7, Channels: 1,
 		Convolutions: []Convolution{{Maps: 3, Size: 3, Pad: 1}, {Maps: 5, Size: 4, Stride: 3}},
@@ -35,7 +35,7 @@ var testCNNs = []CNN{
 	{Height: 2, Width: 3, Channels: 1, Hidden: []int{4}, Activation: Tanh},
 }
 
-// slackCNN is by how much a rounding bound may exceed the squared norm.
+// slackCNN is the relative amount by which a bound may exceed the squared norm.
 const slackCNN = 2e-3
 
 func TestCNNGradient(t *testing.T) {
@@ -63,7 +63,7 @@ func TestCNNGradient(t *testing.T) {
 	}
 }
 
-// A squared norm below the true one would let a record through that is too long for its clip.
+// With a squared norm below the true one, a clipped gradient would exceed the clip norm.
 func TestCNNNormsBoundAbove(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 2))
 	for _, a := range testCNNs {
@@ -79,7 +79,7 @@ func TestCNNNormsBoundAbove(t *testing.T) {
 	}
 }
 
-// One record's share must not depend on the others', to the last bit.
+// One record's contribution must not depend on the others, to the last bit.
 func TestCNNRecordsDoNotInteract(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 2))
 	for _, a := range testCNNs {
@@ -102,7 +102,7 @@ func TestCNNRecordsDoNotInteract(t *testing.T) {
 	}
 }
 
-// Chunks of images are a matter of speed only.
+// The division into chunks of images does not change results.
 func TestCNNChunks(t *testing.T) {
 	a := CNN{Height: 28, Width: 28, Channels: 1,
 		Convolutions: []Convolution{{Maps: 4, Size: 5, Pad: 2}}}
@@ -136,11 +136,12 @@ func TestCNNLearns(t *testing.T) {
 		}
 	}
 	if right < 95 {
-		t.Errorf("%d of 100 new images are told apart", right)
+		t.Errorf("%d of 100 new images are classified correctly", right)
 	}
 }
 
-// stripes are images of noise with a bar, lying (class 0) or standing (class 1), anywhere.
+// stripes returns images of noise with a horizontal (class 0) or vertical (class 1) bar at a random
+// position.
 func stripes(rng *rand.Rand, rows int) device.Batch {
 	b := greyBatch(rng, rows, 64, 2)
 	for i := range rows {
@@ -156,7 +157,7 @@ func stripes(rng *rand.Rand, rows int) device.Batch {
 	return b
 }
 
-// A network with batch norm states no norm: code that clips by norms leaves every record out.
+// The norms of a network with batch norm are NaN: code that clips by norms leaves every record out.
 func TestBatchNormHasNoNorms(t *testing.T) {
 	be := device.CPU()
 	layers := newChain(be, &denseUnit{be: be, width: 4, wide: 3}, newBatchNorm(be, 1, 3, device.ReLU),
@@ -203,7 +204,7 @@ func TestCNNConfig(t *testing.T) {
 	}
 }
 
-// mnistCNN is about the size of the network of Papernot et al. 2020 for MNIST.
+// mnistCNN has about the size of the network of Papernot et al. 2020 for MNIST.
 var mnistCNN = CNN{Height: 28, Width: 28, Channels: 1,
 	Convolutions: []Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2},
 		{Maps: 32, Size: 5, Stride: 2, Pad: 2}},

@@ -50,6 +50,8 @@ func (l Likelihood) known() bool { return likelihoodNames.Known(l) }
 func (l Likelihood) String() string { return likelihoodNames.String(l) }
 
 // MarshalText writes the name.
+//
+// Errors: *[param.Error] for a value that is not one of the constants.
 func (l Likelihood) MarshalText() ([]byte, error) { return likelihoodNames.Marshal(l) }
 
 // UnmarshalText reads a name that MarshalText wrote.
@@ -57,8 +59,8 @@ func (l Likelihood) MarshalText() ([]byte, error) { return likelihoodNames.Marsh
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (l *Likelihood) UnmarshalText(text []byte) error { return likelihoodNames.Unmarshal(text, l) }
 
-// output is the function that turns the last layer's sum into the mean. For both
-// likelihoods the derivative of the loss by that sum is then mean − record.
+// output returns the function that turns the last layer's sum into the mean. For both likelihoods
+// the derivative of the loss by that sum is then mean − record.
 func (l Likelihood) output() device.Func {
 	if l == GaussianUnit {
 		return device.Identity
@@ -88,6 +90,8 @@ func (a Activation) known() bool { return activationNames.Known(a) }
 func (a Activation) String() string { return activationNames.String(a) }
 
 // MarshalText writes the name.
+//
+// Errors: *[param.Error] for a value that is not one of the constants.
 func (a Activation) MarshalText() ([]byte, error) { return activationNames.Marshal(a) }
 
 // UnmarshalText reads a name that MarshalText wrote.

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
-// Enlarging is the way a decoder doubles its maps.
+// Enlarging is the method by which a decoder doubles the sides of its maps.
 type Enlarging int
 
 const (
@@ -30,6 +30,8 @@ func (e Enlarging) known() bool { return enlargingNames.Known(e) }
 func (e Enlarging) String() string { return enlargingNames.String(e) }
 
 // MarshalText writes the name.
+//
+// Errors: *[param.Error] for a value that is not one of the constants.
 func (e Enlarging) MarshalText() ([]byte, error) { return enlargingNames.Marshal(e) }
 
 // UnmarshalText reads a name that MarshalText wrote.
@@ -37,31 +39,32 @@ func (e Enlarging) MarshalText() ([]byte, error) { return enlargingNames.Marshal
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (e *Enlarging) UnmarshalText(text []byte) error { return enlargingNames.Unmarshal(text, e) }
 
-// ConvDecoder describes a network from codes to images: dense layers, the last of which is an
-// image of Height and Width halved len(Maps) times with Maps[0] channels, then len(Maps)
-// doublings with a convolution each.
+// ConvDecoder describes a network from codes to images. Its dense layers end in an image with
+// Maps[0] channels whose sides are Height and Width, halved len(Maps) times. Then come len(Maps)
+// steps, each of which doubles the sides and applies a convolution.
 //
 // Shapes: codes have the number of coordinates given to NewGenerator; images are
 // Height·Width·Channels numbers, the channels of a pixel side by side. Height and Width must be
-// multiples of 2 to the len(Maps).
+// multiples of 2^len(Maps).
 type ConvDecoder struct {
 	Height   int   `json:"height"`
 	Width    int   `json:"width"`
 	Channels int   `json:"channels"`         // 1 for grey, 3 for colours
 	Hidden   []int `json:"hidden,omitempty"` // widths of the dense layers before the first map
 	Maps     []int `json:"maps"`             // channels before each doubling
-	// side of the windows: odd, but even for TransposedUp
+	// Size is the side of the windows: even for TransposedUp, otherwise odd.
 	Size       int        `json:"size"`
 	Enlarge    Enlarging  `json:"enlarge"`
 	Activation Activation `json:"activation"` // of all layers but the last
-	// of the last: Sigmoid for pixels in [0,1], Tanh for pixels in [−1,1]
+	// Output is the function of the last layer: Sigmoid for pixels in [0,1], Tanh for pixels in
+	// [−1,1].
 	Output device.Func `json:"output"`
 	// BatchNorm normalises every layer but the last over the batch. It is for generators that see
 	// records only through a private release.
 	BatchNorm bool `json:"batch_norm,omitempty"`
 }
 
-// Name is "conv-decoder".
+// Name returns "conv-decoder".
 func (ConvDecoder) Name() string { return "conv-decoder" }
 
 // Validate reports every mistake in the description, nil if there is none.
@@ -99,7 +102,8 @@ func (a ConvDecoder) Validate() error {
 	return c.Err()
 }
 
-// outputs reports whether f may end a decoder: its derivative must follow from its value.
+// outputs reports whether f may be the last function of a decoder. The derivative of such a
+// function can be computed from its value.
 func outputs(f device.Func) bool {
 	return f == device.Identity || f == device.Tanh || f == device.Sigmoid || f == device.Softplus
 }
@@ -128,7 +132,8 @@ func (a ConvDecoder) units(be device.Backend, latent int) []unit {
 	return l.units
 }
 
-// double adds what makes of images m images twice as high and wide with some channels.
+// double adds the units that turn images of the form m into images twice as high and wide, with the
+// given number of channels.
 func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 	twice := m.Doubled()
 	pixels := twice.Height * twice.Width
@@ -145,8 +150,8 @@ func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 	}
 	l.units = append(l.units, &upSampleUnit{be: l.be, image: m, how: how})
 	if maps < m.Channels {
-		// A convolution of stride 1 and its transpose are the same but for the order of weights, and the
-		// transpose lowers the side with fewer channels.
+		// A convolution of stride 1 and its transpose differ only in the order of the weights. The
+		// transpose makes patches of the side with fewer channels, which is cheaper.
 		large := device.Image{Height: twice.Height, Width: twice.Width, Channels: maps}
 		l.add(&transposedUnit{be: l.be,
 			window: device.Window{Image: large, Size: a.Size, Stride: 1, Pad: a.Size / 2}, maps: m.Channels},
@@ -166,7 +171,7 @@ type unitList struct {
 	f         device.Func
 	normalise bool // over the batch
 	layerNorm bool // over each record
-	apart     bool // f is a unit of its own
+	apart     bool // f is a separate unit
 }
 
 func (l *unitList) add(u unit, pixels, channels int) {
@@ -198,7 +203,7 @@ func (l *unitList) add(u unit, pixels, channels int) {
 	}
 }
 
-// dense adds dense layers, and is how many numbers they leave of width.
+// dense adds dense layers to an input of the given width, and returns the width of their output.
 func (l *unitList) dense(width int, widths []int) int {
 	for _, wide := range widths {
 		l.add(&denseUnit{be: l.be, width: width, wide: wide}, 1, wide)
@@ -237,9 +242,9 @@ func (n *decoder) Bind(p device.Params) {
 	n.chain.bind(p, 0)
 }
 
-// Forward makes the images of a batch of codes for training: batch norm goes by this very batch and
-// notes its moments for Generate. The result is valid, and codes must stay as they are, until the
-// next call.
+// Forward makes the images of a batch of codes for training. Batch norm uses the moments of this
+// batch and adds them to the running average that Generate uses. The result is valid, and codes
+// must stay as they are, until the next call.
 //
 // Shapes: codes is rows×Latent on the backend, the result rows×Dim.
 func (n *decoder) Forward(codes device.Matrix) device.Matrix {
@@ -247,8 +252,8 @@ func (n *decoder) Forward(codes device.Matrix) device.Matrix {
 	return n.walk.last()
 }
 
-// Backward adds the gradient of a loss of the last Forward's images, summed over the batch, to
-// grad, and unless dCodes is the zero Matrix sets that to the derivative by the codes.
+// Backward adds to grad the gradient, summed over the batch, of a loss of the images of the last
+// Forward. Unless dCodes is the zero Matrix, it sets dCodes to the derivative by the codes.
 //
 // Shapes: delta, the derivative by the images, is rows×Dim; grad has the shapes of Params.
 func (n *decoder) Backward(delta device.Matrix, grad device.Params, dCodes device.Matrix) {
@@ -262,9 +267,9 @@ func (n *decoder) Backward(delta device.Matrix, grad device.Params, dCodes devic
 	w.addWeightedSum(grad, 0, nil)
 }
 
-// Generate sets dst to the images of codes, each by itself: batch norm goes by the average over the
-// last batches of Forward. It is safe for concurrent use as long as nothing trains the network
-// meanwhile.
+// Generate sets dst to the images of codes, each independent of the others: batch norm uses the
+// average moments of the last batches of Forward. It is safe for concurrent use as long as nothing
+// trains the network meanwhile.
 //
 // Shapes: codes is rows×Latent and dst rows×Dim, both on the backend.
 func (n *decoder) Generate(codes, dst device.Matrix) {
@@ -283,7 +288,7 @@ func (n *decoder) Generate(codes, dst device.Matrix) {
 	}
 }
 
-// norms lists the chain's batch normalisations.
+// norms returns the chain's batch normalisations.
 func (n *decoder) norms() []*batchNorm {
 	var list []*batchNorm
 	for _, u := range n.chain.units {
@@ -294,7 +299,7 @@ func (n *decoder) norms() []*batchNorm {
 	return list
 }
 
-var errState = errors.New("models: not the state of this decoder")
+var errState = errors.New("models: the state does not fit this decoder")
 
 // AppendState appends batch norm's running averages, which Generate needs in addition to the
 // parameters.
@@ -317,7 +322,7 @@ func (n *decoder) SetState(state []byte) error {
 		want += 8 + 8*b.channels
 	}
 	if len(state) != want {
-		return fmt.Errorf("%w: %d bytes, not %d", errState, len(state), want)
+		return fmt.Errorf("%w: it has %d bytes; want %d", errState, len(state), want)
 	}
 	restored := make([][]float32, 0, len(n.norms()))
 	counts := make([]int64, 0, len(n.norms()))
@@ -327,11 +332,11 @@ func (n *decoder) SetState(state []byte) error {
 		for i := range values {
 			values[i] = math.Float32frombits(binary.LittleEndian.Uint32(state[8+4*i:]))
 			if math.IsNaN(float64(values[i])) || math.IsInf(float64(values[i]), 0) {
-				return fmt.Errorf("%w: a moment that is not finite", errState)
+				return fmt.Errorf("%w: it has a moment that is not finite", errState)
 			}
 		}
 		if counts[len(counts)-1] < 0 {
-			return fmt.Errorf("%w: a negative count", errState)
+			return fmt.Errorf("%w: it has a negative number of batches", errState)
 		}
 		restored, state = append(restored, values), state[8+4*len(values):]
 	}

@@ -108,7 +108,7 @@ func TestDecoderGradient(t *testing.T) {
 	}
 }
 
-// The units a decoder is made of have per-example gradients too, for private networks to come.
+// The units of a decoder without batch norm have per-example gradients too.
 func TestDecoderUnitsAreFactored(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 3))
 	be := device.CPU()
@@ -127,10 +127,10 @@ func TestDecoderUnitsAreFactored(t *testing.T) {
 	}
 }
 
-// A decoder must not be taken for a network that can be trained privately.
+// A decoder must not implement Network, since it cannot be trained privately.
 func TestDecoderIsNoNetwork(t *testing.T) {
 	if _, yes := any(&decoder{}).(Network); yes {
-		t.Error("a decoder, which may mix records, states per-example gradients")
+		t.Error("a decoder, which may mix records, has per-example gradients")
 	}
 }
 
@@ -153,18 +153,18 @@ func TestDecoderGenerate(t *testing.T) {
 		for _, i := range []int{0, 100, codes.Rows - 1} {
 			m.Generate(codes.RowRange(i, i+1), again)
 			if !reflect.DeepEqual(again.Data, want.Row(i)[:n.Dim():n.Dim()]) {
-				t.Errorf("image %d alone is another", i)
+				t.Errorf("image %d differs if it is generated alone", i)
 			}
 			wg.Go(func() { n.Generate(codes, device.CPU().New(codes.Rows, n.Dim())) })
 		}
 		wg.Wait()
 		if err := n.SetState([]byte{1, 2, 3}); err == nil {
-			t.Error("any state is accepted")
+			t.Error("a state of the wrong length is accepted")
 		}
 	}
 }
 
-// The running moments are those of many codes, not only of the last batch's.
+// The running moments are those of many batches of codes, not only of the last one.
 func TestBatchNormAverages(t *testing.T) {
 	n := newTestDecoder(t, testDecoders[1], 3)
 	rng := rand.New(rand.NewPCG(8, 3))

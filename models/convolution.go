@@ -9,15 +9,16 @@ import (
 
 func root(gain float64, fanIn int) float64 { return math.Sqrt(gain / float64(max(fanIn, 1))) }
 
-// chunkNumbers is how many numbers of lowered images are made at a time: they should still lie in
-// the second cache when the product reads them. That a layer's patches are made again for each use
-// costs less than keeping them, several times the layer's input and output together, in memory.
+// chunkNumbers is the number of elements of patches that are made at a time: they should still be
+// in the second-level cache when the product reads them. Making a layer's patches again for each
+// use costs less than storing them: they are several times as large as the layer's input and output
+// together.
 const chunkNumbers = 1 << 17
 
 // convUnit is a convolution: y = f(patches·W + b), the same W at every place of the window.
 //
-// Of one record with patches A (places×patch) and deltas D (places×maps) the gradient by W is AᵀD
-// and by b the sum of D's rows.
+// For one record with patches A (places×patch) and deltas D (places×maps), the gradient by W is AᵀD
+// and the gradient by b is the sum of the rows of D.
 type convUnit struct {
 	be           device.Backend
 	window       device.Window
@@ -73,7 +74,7 @@ func (u *convUnit) backward(w *walk, _ int, x, y, delta, dx device.Matrix) {
 	}
 }
 
-// addNorms takes the bias for the weight of one more number in every patch, a one.
+// addNorms treats the bias as the weight of one more number in every patch, which is 1.
 func (u *convUnit) addNorms(w *walk, x, delta device.Matrix, dst []float64) {
 	w.reject(x, delta, dst)
 	product, size := w.np[:x.Rows], u.window.Patch()
@@ -122,14 +123,14 @@ func addConvolved(be device.Backend, w device.Window, transposed bool, images, m
 	return ok && c.AddConvolved(w, transposed, images, m, dst)
 }
 
-// transposedUnit is a transposed convolution: every pixel of x paints a patch, weighted, into a
-// larger image y, over which the window slides. It is a convUnit from y to x run backwards.
+// transposedUnit is a transposed convolution: every pixel of x adds a weighted patch to a larger
+// image y, over which the window slides. It is the transpose of a convUnit from y to x.
 //
-// Of one record with pixels A (places×in) and the patches D (places×patch) of y's delta the
+// For one record with pixels A (places×maps) and patches D (places×patch) of y's delta, the
 // gradient by W is AᵀD.
 type transposedUnit struct {
 	be           device.Backend
-	window       device.Window // over the image that is made
+	window       device.Window // over the output image
 	maps         int           // channels of x
 	f            device.Func
 	weight, bias device.Matrix
@@ -145,7 +146,8 @@ func (u *transposedUnit) shapes(name string) []device.Shape {
 
 func (u *transposedUnit) bind(blocks []device.Matrix) { u.weight, u.bias = blocks[0], blocks[1] }
 
-// initialise counts the pixels that paint one number as its inputs: Size²/Stride² of them.
+// initialise takes as the fan-in the number of inputs that contribute to one output: Size²/Stride²
+// pixels of all maps.
 func (u *transposedUnit) initialise(rng *rand.Rand, gain float64) {
 	w := u.window
 	uploadNormals(u.be, u.weight, rng, root(gain, u.maps*w.Size*w.Size/(w.Stride*w.Stride)))
@@ -201,7 +203,7 @@ func (u *transposedUnit) addNorms(w *walk, x, delta device.Matrix, dst []float64
 	u.addBiasNorms(w, delta, dst)
 }
 
-// addBiasNorms takes the bias for the weight of a one at every pixel.
+// addBiasNorms treats the bias as the weight of an input of 1 at every pixel.
 func (u *transposedUnit) addBiasNorms(w *walk, delta device.Matrix, dst []float64) {
 	product, pixels := w.np[:delta.Rows], u.window.Height*u.window.Width
 	for lo, hi := 0, 0; lo < delta.Rows; lo = hi {
@@ -236,16 +238,14 @@ func addTo(dst, x []float64) {
 
 // upSampleUnit doubles an image.
 type upSampleUnit struct {
+	parameterless
 	be    device.Backend
 	image device.Image
 	how   device.UpSampling
 }
 
-func (u *upSampleUnit) in() int                        { return u.image.Len() }
-func (u *upSampleUnit) out() int                       { return u.image.Doubled().Len() }
-func (u *upSampleUnit) shapes(string) []device.Shape   { return nil }
-func (u *upSampleUnit) bind([]device.Matrix)           {}
-func (u *upSampleUnit) initialise(*rand.Rand, float64) {}
+func (u *upSampleUnit) in() int  { return u.image.Len() }
+func (u *upSampleUnit) out() int { return u.image.Doubled().Len() }
 
 func (u *upSampleUnit) forward(_ *walk, _ int, x, y device.Matrix) {
 	u.be.UpSample(u.image, u.how, y, x)
@@ -255,10 +255,4 @@ func (u *upSampleUnit) backward(_ *walk, _ int, _, _, delta, dx device.Matrix) {
 	if dx.Rows > 0 {
 		u.be.UpSampleGradient(u.image, u.how, dx, delta)
 	}
-}
-
-func (u *upSampleUnit) addNorms(*walk, device.Matrix, device.Matrix, []float64) {}
-
-func (u *upSampleUnit) addSum(*walk, int, device.Matrix, device.Matrix, []float32,
-	[]device.Matrix) {
 }

@@ -12,8 +12,8 @@ import (
 type CriticLoss int
 
 const (
-	// Wasserstein is D(fake) − D(record) + λ(‖∇D(x̂)‖−1)² with x̂ between the record and its own fake,
-	// all of it in the record's gradient (Gulrajani et al. 2017).
+	// Wasserstein is D(fake) − D(record) + λ(‖∇D(x̂)‖−1)² with x̂ between the record and its own fake
+	// (Gulrajani et al. 2017). All three terms belong to the record's gradient.
 	Wasserstein CriticLoss = iota
 	// Logistic is log(1+exp(−D(record))), and log(1+exp(D(fake))) for fakes that belong to no record.
 	Logistic
@@ -32,6 +32,8 @@ func (l CriticLoss) Known() bool { return criticLossNames.Known(l) }
 func (l CriticLoss) String() string { return criticLossNames.String(l) }
 
 // MarshalText writes the name.
+//
+// Errors: *[param.Error] for a value that is not one of the constants.
 func (l CriticLoss) MarshalText() ([]byte, error) { return criticLossNames.Marshal(l) }
 
 // UnmarshalText reads a name that MarshalText wrote.
@@ -39,13 +41,13 @@ func (l CriticLoss) MarshalText() ([]byte, error) { return criticLossNames.Marsh
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (l *CriticLoss) UnmarshalText(text []byte) error { return criticLossNames.Unmarshal(text, l) }
 
-// OfRecord returns the loss of a record's score, and its derivative by that.
+// OfRecord returns the loss for a record's score and its derivative by the score.
 func (l CriticLoss) OfRecord(score float64) (loss, slope float64) {
 	loss, slope = l.OfFake(-score)
 	return loss, -slope
 }
 
-// OfFake returns the loss of a fake's score, and its derivative by that.
+// OfFake returns the loss for a fake's score and its derivative by the score.
 func (l CriticLoss) OfFake(score float64) (loss, slope float64) {
 	switch l {
 	case Logistic:
@@ -75,25 +77,26 @@ func softplus(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.
 
 // A Critic assigns a score D: high for records, low for fakes.
 //
-// A conditional critic, of Classes() > 0, adds to a score that all classes share one of the
-// record's class (the projection of Miyato and Koyama 2018, with a head for each class). Labels
-// outside [0, Classes) score 0, without gradient.
+// A conditional critic, with Classes() > 0, adds the score of the record's class to a score that
+// all classes share (the projection of Miyato and Koyama 2018, with a head for each class). A
+// record whose label is outside [0, Classes) has score 0 and no gradient.
 //
-// Gradients belong to records: that of one record depends on it, its label, its fake and its mix
-// alone. No layer of a critic may mix records.
+// The gradient of one record depends only on that record, its label, its fake and its mix. No layer
+// of a critic may mix records.
 type Critic interface {
 	Params() device.Params
 	Binder
 	Dim() int
 	Classes() int
-	// PairGradients are those of D(fakeᵢ) − D(xᵢ) + λ(‖∇D(x̂ᵢ)‖−1)² with x̂ᵢ = mixᵢ·xᵢ +
+	// PairGradients returns the gradients of D(fakeᵢ) − D(xᵢ) + λ(‖∇D(x̂ᵢ)‖−1)² with x̂ᵢ = mixᵢ·xᵢ +
 	// (1−mixᵢ)·fakeᵢ. The fake has the record's label. Shapes: fakes is Rows×Dim on the backend. The
 	// result is valid until the next call.
 	PairGradients(b device.Batch, fakes device.Matrix, mix []float32, lambda float64) BlockGradients
-	// RecordGradients are those of loss.OfRecord(D(xᵢ)). The result is valid until the next call.
+	// RecordGradients returns the gradients of loss.OfRecord(D(xᵢ)). The result is valid until the
+	// next call.
 	RecordGradients(b device.Batch, loss CriticLoss) BlockGradients
-	// FakeGradients are those of loss.OfFake(D(x)) of the rows of x, fakes that depend on no record.
-	// It sets scores to D. The result is valid until the next call.
+	// FakeGradients returns the gradients of loss.OfFake(D(x)) for the rows of x, which are fakes that
+	// depend on no record. It sets scores to D. The result is valid until the next call.
 	FakeGradients(x device.Matrix, labels []int32, loss CriticLoss, scores []float64) BlockGradients
 	// ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
 	ScoreGradient(dx, x device.Matrix, labels []int32, slope func(score float64) float64,
@@ -102,8 +105,8 @@ type Critic interface {
 
 // A CriticArchitecture is a public, JSON-able description of a critic.
 type CriticArchitecture interface {
-	// Critic builds a critic of records of in coordinates and, if classes > 0, their labels, with
-	// weights drawn from a public seed. Errors: joined *param.Error values.
+	// Critic builds a critic for records of in coordinates with, if classes > 0, labels. Weights are
+	// drawn from a public seed. Errors: joined *param.Error values.
 	Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error)
 	// Name returns a short stable name, such as "mlp".
 	Name() string
@@ -111,12 +114,12 @@ type CriticArchitecture interface {
 
 // Critic builds a multilayer perceptron with one output.
 //
-// Under Wasserstein the penalty's gradient is one outer product per layer if every layer is
-// piecewise linear (ReLU or LeakyReLU, without LayerNorm), and two, at a higher cost, if second
-// derivatives contribute.
+// With the Wasserstein loss, the gradient of the penalty is one outer product per layer if every
+// layer is piecewise linear (ReLU or LeakyReLU, without LayerNorm). Otherwise second derivatives
+// contribute, it is two outer products, and training costs more.
 //
-// Guarantee: LayerNorm takes its moments from one record's own numbers, so that gradients still
-// belong to records; gains and shifts are parameters like all others, in norms and sums.
+// Guarantee: LayerNorm takes its moments over one record's own numbers, so a gradient still depends
+// on one record only. Gains and shifts are included in norms and sums like all other parameters.
 //
 // Errors: joined *param.Error values.
 func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss,
@@ -134,8 +137,8 @@ func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss,
 	return newCritic(be, l.units, width, in, classes, "critic", seed, a.Activation.gain()), nil
 }
 
-// criticLayers are hidden layers to be added. A smooth activation is a separate unit if a penalty
-// needs for f″.
+// criticLayers returns an empty list for the hidden layers of a critic. A smooth activation f is a
+// separate unit if the loss has a penalty, whose gradient needs f″.
 func criticLayers(be device.Backend, f Activation, layerNorm bool, loss CriticLoss) unitList {
 	smooth := f != ReLU && f != LeakyReLU
 	return unitList{be: be, f: f.fn(), layerNorm: layerNorm, apart: smooth && loss == Wasserstein}
@@ -150,7 +153,7 @@ func (a CNN) Critic(be device.Backend, in, classes int, loss CriticLoss,
 	seed uint64) (Critic, error) {
 	var c checker
 	c.Add(a.Validate())
-	c.OK(in == a.image().Len(), "models.CNN.Critic: in", in, "Height·Width·Channels numbers a record")
+	c.OK(in == a.image().Len(), "models.CNN.Critic: in", in, a.imageLen())
 	c.critic("models.CNN", be, in, classes, loss)
 	if err := c.Err(); err != nil {
 		return nil, err
@@ -167,15 +170,14 @@ func (c *checker) critic(path string, be device.Backend, in, classes int, loss C
 	c.OK(loss.Known(), path+".Critic: loss", int(loss), "Wasserstein, Logistic or Hinge")
 }
 
-// critic is a chain of dense layers and convolutions, with what follows them, that ends in a shared
-// score and one for each class.
+// critic is a chain of layers that ends in a shared score and a score for each class.
 type critic struct {
 	be          device.Backend
 	chain       *chain
 	params      device.Params
 	in, classes int
 	stage       staging
-	single      *walk // one row a record
+	single      *walk // with one row for each record
 	pair        *pairs
 	host        []float32
 }
@@ -199,7 +201,7 @@ func (n *critic) Dim() int { return n.in }
 // Classes returns the number of classes, 0 for a critic that sees no labels.
 func (n *critic) Classes() int { return n.classes }
 
-// Params are weights and biases, layer by layer.
+// Params returns the weights and biases, layer by layer.
 func (n *critic) Params() device.Params { return n.params }
 
 // Bind moves the parameters into p.
@@ -220,7 +222,7 @@ func (n *critic) label(labels []int32, i int) (int, bool) {
 	return int(labels[i]), true
 }
 
-// score is D of a row of the last layer's outputs.
+// score returns D, given row i of the last layer's outputs.
 func (n *critic) score(out []float32, labels []int32, i int) float64 {
 	y, ok := n.label(labels, i)
 	switch {
@@ -245,7 +247,8 @@ func (n *critic) putSlope(delta []float32, labels []int32, i int, slope float64)
 	}
 }
 
-// run goes forward over x and turns scores into the last layer's deltas, by a rule for each row.
+// run runs the forward pass on x and sets the last layer's deltas by rule, which maps the score of
+// each row to the derivative of the loss by it.
 func (n *critic) run(w *walk, x device.Matrix, labels []int32,
 	rule func(i int, score float64) (slope float64)) {
 	w.forward(record{dense: x}, x.Rows)
@@ -263,7 +266,7 @@ func (n *critic) run(w *walk, x device.Matrix, labels []int32,
 	n.be.Upload(last, n.host)
 }
 
-// ScoreGradient carries scores back to what was scored.
+// ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
 func (n *critic) ScoreGradient(dx, x device.Matrix, labels []int32, slope func(float64) float64,
 	scores []float64) {
 	n.single.dx = dx
@@ -284,7 +287,8 @@ func (a MLP) CriticSize(in, classes int) int64 {
 	return addSize(total, layerSize(width, 1+classes))
 }
 
-// criticLayerSize counts a gain and a shift for each of maps.
+// criticLayerSize returns the number of parameters of a layer, with a gain and a shift for each map
+// if it has layer norm.
 func criticLayerSize(in, maps int, layerNorm bool) int64 {
 	size := layerSize(in, maps)
 	if layerNorm {

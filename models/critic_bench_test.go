@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// BenchmarkCriticStep compares a step of the critic with norms and clipping against the same step
-// without; noise and optimiser, which both are measured elsewhere, come on top.
+// BenchmarkCriticStep compares a step of the critic with norms and clipping with the same step
+// without them. It does not include noise and optimiser.
 func BenchmarkCriticStep(b *testing.B) {
 	vector, small, smooth := VectorCritic(), SmallCritic28(), VectorCritic()
 	vector.LayerNorm, small.LayerNorm, smooth.Activation = true, true, Softplus

@@ -2,10 +2,12 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// criticReach is how far the parts of a record may go beyond the clip norm where they cancel.
+// criticReach is the FixedForm.Reach of critics: the parts of a record's gradient may be larger
+// than the clip norm where they cancel.
 const criticReach = 8
 
-// A fixedWeightedUnit is a weightedUnit with sums in fixed point. Weights are those of records.
+// A fixedWeightedUnit is a weightedUnit with sums in fixed point. It takes one weight for each
+// record.
 type fixedWeightedUnit interface {
 	fixedWeights(be device.FixedSummer, p *pairs, x, delta device.Matrix, weights []float32,
 		dst device.FixedBlock)
@@ -13,7 +15,7 @@ type fixedWeightedUnit interface {
 		dst device.FixedBlock)
 }
 
-// FixedForm has a term for each part.
+// FixedForm has one term for each part.
 func (p *pairs) FixedForm() FixedForm {
 	for _, u := range p.n.chain.units {
 		_, weighted := u.(weightedUnit)
@@ -71,8 +73,8 @@ func (u *denseUnit) fixedBias(be device.FixedSummer, p *pairs, delta device.Matr
 	be.AddFixedRows(p.repeat(weights, p.biased), delta, dst)
 }
 
-// within are the weights with which the first parts of x and delta, or of delta by itself, stay
-// within the limit.
+// within returns weights, made smaller where the first parts of x and delta (of delta alone if x is
+// the zero Matrix) would otherwise exceed the limit.
 func (p *pairs) within(x, delta device.Matrix, weights []float32, share int,
 	limit float64) []float32 {
 	if p.parts == 1 {
@@ -116,8 +118,8 @@ func (u *convUnit) fixedBias(be device.FixedSummer, p *pairs, delta device.Matri
 	p.addFixedBias(be, u.window.Places(), u.places(delta), weights, dst)
 }
 
-// addFixedBias adds each record's sum of m, of which a part has so many rows, over the parts that
-// biases have a share in.
+// addFixedBias adds each record's sum of the rows of m over the parts that have a bias. Each part
+// has the given number of places, which are its rows in m.
 func (p *pairs) addFixedBias(be device.FixedSummer, places int, m device.Matrix, weights []float32,
 	dst device.FixedBlock) {
 	ones := p.ones(1, 1, places, p.biased)

@@ -6,39 +6,41 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// pairs are the per-example gradients of a critic: of each record a few parts, side by side in
-// consecutive rows, each of which is one outer product a layer (one for each place of a
-// convolution).
+// pairs are the per-example gradients of a critic. The gradient of a record has a few parts, in
+// consecutive rows. Each part is one outer product in each layer (in a convolution, one for each
+// place).
 //
-// Of a Wasserstein critic the parts are the record, its fake and the penalty. Let δ be the
+// The parts of a Wasserstein critic are the record, its fake and the penalty. Let δ be the
 // derivative of D(x̂) by a layer's sums; let g = ∇D(x̂) and v₀ = ∂λ(‖g‖−1)²/∂g = 2λ(‖g‖−1)g/‖g‖, 0
-// at g = 0. With v₀ held fixed the penalty changes as v₀·g does, which is the derivative of D along
-// v₀, found by carrying v₀ forward as a tangent: v ← Jv with the Jacobian J of each unit at x̂. A
-// layer's weights W enter it in two ways.
+// at g = 0. The gradient of the penalty by the parameters is that of v₀·g with v₀ held fixed, and
+// v₀·g is the derivative of D along v₀. It is found by propagating v₀ forward as a tangent: v ← Jv
+// with the Jacobian J of each unit at x̂. A layer's weights W affect it in two ways.
 //
-// Through the tangent: v₀·g is δ·(vW). That is v⊗δ, with v instead of the layer's input, and 0
-// by the bias. Where J does not depend on x̂, in piecewise linear layers, this is all.
+// First, through the tangent: v₀·g is δ·(vW). The gradient is v⊗δ, with v in place of the layer's
+// input, and that by the bias is 0. In piecewise linear layers, where J does not depend on x̂, this
+// is the whole gradient.
 //
-// Through x̂'s own way up, at which Jacobians are taken: with h the layer's input at x̂ and u the
-// derivative of v₀·g by the layer's sums that is h⊗u, and u by the bias. It is a fourth part, there
-// if some unit bends (see curvedUnit). Two rows of a record then stand at x̂: one keeps its inputs
-// h and has its deltas replaced by u, the other keeps its deltas δ and has its inputs replaced by
-// v.
+// Second, through the forward pass of x̂, which determines the Jacobians. With h the layer's input
+// at x̂ and u the derivative of v₀·g by the layer's sums, this gradient is h⊗u, and u by the bias.
+// It is a fourth part, which exists if some unit is a curvedUnit. Two rows of a record then belong
+// to x̂: one keeps its inputs h and has its deltas replaced by u, the other keeps its deltas δ and
+// has its inputs replaced by v.
 type pairs struct {
 	n      *critic
 	be     device.Backend
 	w      *walk
 	rows   int // records
 	parts  int // rows of each record
-	biased int // of these the first ones that biases have a share in
+	biased int // how many of these, the first ones, have a gradient by biases
 	ofPair int // parts of a record with its fake and penalty
 
 	room int
 	x    device.Matrix // what the walk reads
 	dx   device.Matrix // ∇D(x̂), then v₀
-	// and, once they are where they belong, the penalty's derivative by the same outputs
+	// tangents are the tangents after each unit; bend uses the same memory for the penalty's
+	// derivative by the unit's output
 	tangents []device.Matrix
-	edge     device.Matrix // the first layer's delta at x̂, without gaps
+	edge     device.Matrix // the first layer's delta at x̂, in consecutive rows
 	scores   []float64
 	losses   []float64
 	slopes   []float32
@@ -63,10 +65,10 @@ func newPairs(n *critic) *pairs {
 const (
 	partRecord = iota
 	partFake
-	partBetween // x̂, whose tangents are the last part: this one or, where something bends, another
+	partBetween // x̂; the tangents are the last part, which is another one if a unit is curved
 )
 
-// part is every parts-th row of m, from row k on.
+// part returns every parts-th row of m, from row k on.
 func part(m device.Matrix, k, parts int) device.Matrix {
 	rows := m.Rows / parts
 	if rows == 0 {
@@ -93,7 +95,7 @@ func (p *pairs) resize(rows, parts, biased int) {
 	p.scores = grow(p.scores, rows*parts)
 }
 
-// roomForPenalty is made by those who need it.
+// roomForPenalty allocates what only PairGradients needs.
 func (p *pairs) roomForPenalty() {
 	if p.dx.Rows >= p.rows {
 		return
@@ -106,7 +108,7 @@ func (p *pairs) roomForPenalty() {
 	}
 }
 
-// RecordGradients has one part, the record.
+// RecordGradients returns gradients of one part, the record.
 func (n *critic) RecordGradients(b device.Batch, loss CriticLoss) BlockGradients {
 	var x device.Matrix
 	if b.Rows > 0 {
@@ -115,13 +117,13 @@ func (n *critic) RecordGradients(b device.Batch, loss CriticLoss) BlockGradients
 	return n.pair.alone(b.Rows, x, b.Labels, loss.OfRecord, nil)
 }
 
-// FakeGradients has one part, the fake.
+// FakeGradients returns gradients of one part, the fake.
 func (n *critic) FakeGradients(x device.Matrix, labels []int32, loss CriticLoss,
 	scores []float64) BlockGradients {
 	return n.pair.alone(x.Rows, x, labels, loss.OfFake, scores)
 }
 
-// alone makes gradients of one part, by a loss of its score.
+// alone computes gradients of one part; of returns the loss for its score and the derivative.
 func (p *pairs) alone(rows int, x device.Matrix, labels []int32,
 	of func(float64) (loss, slope float64), scores []float64) BlockGradients {
 	p.resize(rows, 1, 1)
@@ -141,7 +143,7 @@ func (p *pairs) alone(rows int, x device.Matrix, labels []int32,
 	return p
 }
 
-// dense is b's records where the backend can multiply them.
+// dense returns b's records as a matrix in the backend's memory.
 func (n *critic) dense(b device.Batch) device.Matrix {
 	r := n.stage.record(b)
 	if r.sparse != nil {
@@ -150,7 +152,7 @@ func (n *critic) dense(b device.Batch) device.Matrix {
 	return r.dense
 }
 
-// PairGradients has three or four parts.
+// PairGradients returns gradients of three parts, or of four if a unit is curved.
 func (n *critic) PairGradients(b device.Batch, fakes device.Matrix, mix []float32,
 	lambda float64) BlockGradients {
 	p := n.pair
@@ -185,7 +187,7 @@ func (n *critic) PairGradients(b device.Batch, fakes device.Matrix, mix []float3
 	return p
 }
 
-// labels are the records' for each of their parts.
+// labels repeats each record's label for all of its parts.
 func (p *pairs) labels(of []int32) []int32 {
 	if of == nil {
 		return nil
@@ -197,7 +199,7 @@ func (p *pairs) labels(of []int32) []int32 {
 	return p.spread
 }
 
-// backward carries deltas down, and at x̂ down to the input.
+// backward propagates deltas down to the first layer, and at x̂ down to the input.
 func (p *pairs) backward() {
 	p.w.dx = device.Matrix{}
 	p.w.backward()
@@ -224,7 +226,7 @@ func (p *pairs) penalise(lambda float64) {
 	p.be.ScaleRows(v, p.slopes)
 }
 
-// carry takes v₀ forward and puts it instead of the inputs of its part.
+// carry propagates v₀ forward and replaces the inputs of the tangents' part with it.
 func (p *pairs) carry() {
 	v, last := p.dx.RowRange(0, p.rows), len(p.n.chain.units)-1
 	for l, u := range p.n.chain.units {
@@ -243,7 +245,7 @@ func (p *pairs) carry() {
 // Losses sets dst to each record's loss.
 func (p *pairs) Losses(dst []float64) { copy(dst, p.losses[:p.rows]) }
 
-// SquaredNorms sets dst to ‖gᵢ‖², or slightly more.
+// SquaredNorms sets dst to ‖gᵢ‖² or a slightly larger number.
 func (p *pairs) SquaredNorms(dst []float64) {
 	clear(dst[:p.rows])
 	if p.rows == 0 {
@@ -256,7 +258,7 @@ func (p *pairs) SquaredNorms(dst []float64) {
 	}
 }
 
-// each is scratch for a number a record and block.
+// each returns scratch memory for one number for each block and record.
 func (p *pairs) each() [][]float64 {
 	for len(p.list) < p.n.params.Blocks() {
 		p.list = append(p.list, nil)
@@ -267,7 +269,8 @@ func (p *pairs) each() [][]float64 {
 	return p.list
 }
 
-// BlockSquaredNorms sets dst[b][i] to the squared norm of block b's part of gᵢ, or slightly more.
+// BlockSquaredNorms sets dst[b][i] to the squared norm of block b's part of gᵢ, or a slightly
+// larger number.
 func (p *pairs) BlockSquaredNorms(dst [][]float64) {
 	if p.rows == 0 {
 		return
@@ -307,7 +310,8 @@ func (p *pairs) AddBlockSums(dst device.Params, weights [][]float32) {
 	}
 }
 
-// repeat gives the first share parts of each record its weight, and the others zero.
+// repeat returns a weight for every part: the record's weight for its first share parts, and zero
+// for the others.
 func (p *pairs) repeat(weights []float32, share int) []float32 {
 	p.weights = grow(p.weights, p.rows*p.parts)
 	for i := range p.weights {

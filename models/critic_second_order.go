@@ -6,16 +6,18 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A curvedUnit has a Jacobian that depends on its input: the gradient penalty's derivative does not
-// end with tangents then, but has a share by the input of every layer below.
+// A curvedUnit has a Jacobian that depends on its input. The derivative of the gradient penalty
+// then consists not only of tangents: it also has a contribution through the input of every layer
+// below.
 type curvedUnit interface {
 	criticUnit
-	// bend sets dx to the penalty's derivative by the input at x̂, v being that by the output, which
-	// it may overwrite: what backward would make of v, and the derivative of δᵀJ(x)·tangent by x.
+	// bend sets dx to the penalty's derivative by the input at x̂. v is the derivative by the output,
+	// which bend may overwrite. The result is the sum of what backward makes of v and of the
+	// derivative of δᵀJ(x)·tangent by x.
 	bend(p *pairs, l int, v, dx device.Matrix)
 }
 
-// curves reports whether a chain has any such unit.
+// curves reports whether a chain has a curvedUnit.
 func curves(c *chain) bool {
 	for _, u := range c.units {
 		if _, ok := u.(curvedUnit); ok {
@@ -25,9 +27,9 @@ func curves(c *chain) bool {
 	return false
 }
 
-// bend carries the penalty's derivative by every unit's output down from the last, where it is
-// zero, and puts it instead of the deltas at x̂, which the tangents' part keeps. Tangents are
-// where they belong by now, and lend it their room.
+// bend propagates the penalty's derivative by the outputs of units down from the last, where it is
+// zero. It replaces the deltas at x̂ by that derivative; the tangents' part keeps those deltas.
+// carry has already copied the tangents to that part, so bend reuses their memory.
 func (p *pairs) bend() {
 	last := len(p.n.chain.units) - 1
 	p.be.Fill(p.between(p.w.deltas[last]), 0)
@@ -54,11 +56,11 @@ func (p *pairs) bend() {
 	}
 }
 
-// between is the part at x̂, and carried that of the tangents there.
+// between returns the part at x̂, and carried the part of the tangents.
 func (p *pairs) between(m device.Matrix) device.Matrix { return part(m, partBetween, p.parts) }
 func (p *pairs) carried(m device.Matrix) device.Matrix { return part(m, p.parts-1, p.parts) }
 
-// roots are a layerNorm's at x̂.
+// roots returns the roots of a layerNorm at x̂.
 func (p *pairs) roots(l int) []float32 {
 	p.slopes = grow(p.slopes, p.rows)
 	for i := range p.slopes {
@@ -76,7 +78,7 @@ func (p *pairs) addScaled(dst, m device.Matrix, a []float32, b []float64, total 
 	p.be.Axpy(1, p.w.scaled(m, p.weights), dst)
 }
 
-// parameterless is what units without parameters have in common.
+// parameterless implements the methods of a unit that concern parameters, for units without any.
 type parameterless struct{}
 
 func (parameterless) shapes(string) []device.Shape   { return nil }
@@ -87,7 +89,8 @@ func (parameterless) addNorms(*walk, device.Matrix, device.Matrix, []float64) {}
 
 func (parameterless) addSum(*walk, int, device.Matrix, device.Matrix, []float32, []device.Matrix) {}
 
-// funcUnit is y = f(x) of a smooth f, by itself, because f″ wants the tangent before f′.
+// funcUnit is y = f(x) for a smooth f. It is a unit of its own because the term with f″ needs the
+// tangent before it is multiplied by f′.
 type funcUnit struct {
 	parameterless
 	be    device.Backend

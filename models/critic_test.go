@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// paired is a critic as a network, each record with a fake and a mix of its key.
+// paired is a critic as a Network: each record has a fake and a mix that depend on its key.
 type paired struct {
 	Critic
 	lambda float64
@@ -39,8 +39,8 @@ func (n paired) Gradients(b device.Batch) Gradients {
 	return n.PairGradients(b, fakes, mix, n.lambda)
 }
 
-// slow is a critic in float64, one record at a time. Its numbers are complex so that an imaginary
-// step of 1e-30 along a coordinate gives the derivative, without cancellation.
+// slow is a critic in float64 that computes one record at a time. Its numbers are complex: an
+// imaginary step of 1e-30 along a coordinate gives the derivative without cancellation.
 type slow struct {
 	units   []unit
 	classes int
@@ -172,7 +172,7 @@ func complexes(x []float64) []complex128 {
 	return out
 }
 
-// slope is ‖∇D(x)‖.
+// slope returns ‖∇D(x)‖.
 func (s slow) slope(p, x []float64, label int32) float64 {
 	const h = 1e-30
 	sum, at := 0.0, complexes(x)
@@ -187,7 +187,7 @@ func (s slow) slope(p, x []float64, label int32) float64 {
 
 func (n paired) reference() slow { return slow{n.Critic.(*critic).chain.units, n.Classes()} }
 
-// slowLoss is the loss of record i of b by the definition.
+// slowLoss returns a function that computes the loss of record i of b from the definition.
 func (n paired) slowLoss(b device.Batch) func(p []float64, i int) float64 {
 	s := n.reference()
 	return func(p []float64, i int) float64 {
@@ -305,7 +305,8 @@ func TestCriticGradients(t *testing.T) {
 	}
 }
 
-// checkCriticDerivative is checkDerivative relative to the size of the whole gradient.
+// checkCriticDerivative is checkDerivative with a tolerance relative to the norm of the whole
+// gradient.
 func checkCriticDerivative(t *testing.T, n paired, b device.Batch) {
 	t.Helper()
 	each, loss := exampleGradients(n, b), n.slowLoss(b)
@@ -369,8 +370,8 @@ func TestCriticBlockNorms(t *testing.T) {
 	}
 }
 
-// Whatever cancels, the stated norm is at least that of the row that is added: a record that equals
-// its fake leaves the penalty alone, and scales far from 1 leave nothing to rounding.
+// Even if parts cancel, the stated norm is at least that of the row that is added. Where a record
+// equals its fake only the penalty remains. Other records have scales far from 1.
 func TestCriticNormsBoundWhatCancels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	for name, c := range criticCases() {
@@ -407,8 +408,8 @@ func TestCriticNormsBoundWhatCancels(t *testing.T) {
 	}
 }
 
-// Where record and fake cancel to nothing, the stated norm is still that share of their own which
-// rounding may leave.
+// Where record and fake cancel completely, the stated norm is still the fraction of their norms
+// that rounding may leave.
 func TestCriticNormsWhereAllCancels(t *testing.T) {
 	for name, c := range criticCases() {
 		if _, ok := c.arch.(MLP); !ok || c.loss != Wasserstein {
@@ -436,7 +437,7 @@ func TestCriticNormsWhereAllCancels(t *testing.T) {
 	}
 }
 
-// A gradient of one record must not notice the others, to the bit.
+// The gradient of one record must not depend on the others, to the bit.
 func TestCriticRecordsDoNotMix(t *testing.T) {
 	for name, c := range criticCases() {
 		n := newPaired(t, c)

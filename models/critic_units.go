@@ -6,23 +6,24 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A criticUnit knows what a gradient penalty needs of it.
+// A criticUnit is a unit that a gradient penalty can be propagated through.
 type criticUnit interface {
 	unit
 	// tangent sets t to the unit's Jacobian at x̂ times v.
 	tangent(p *pairs, l int, v, t device.Matrix)
 }
 
-// A firstUnit may stand at the chain's beginning.
+// A firstUnit can be the first unit of a critic.
 type firstUnit interface {
-	// inputGradient sets dx to the derivative by the input, delta being the derivative by the sums
+	// inputGradient sets dx to the derivative by the input, given delta, the derivative by the sums
 	// before f.
 	inputGradient(w *walk, delta, dx device.Matrix)
 }
 
 // A weightedUnit has weights and a bias.
 type weightedUnit interface {
-	// blockNorms sets the squared norms of the records' gradients by weights and by bias, rounded up.
+	// blockNorms sets weight and bias to the squared norms of the records' gradients by weights and by
+	// bias, rounded up.
 	blockNorms(p *pairs, x, delta device.Matrix, weight, bias []float64)
 	// weightSum and biasSum add gradients, with a weight for each part.
 	weightSum(p *pairs, x, delta device.Matrix, weights []float32, dst device.Matrix)
@@ -44,12 +45,13 @@ type gram struct {
 	ad, dd []float64 // inner products of two parts
 }
 
-// cancelled is how much of Σ‖a‖‖δ‖ is added to the norm of Σ a⊗δ: as much as the parts' products
-// can be off in float32, with room to spare, so that parts that all but cancel are not weighted up
-// without bound.
+// cancelled is the fraction of Σ‖a‖‖δ‖ that is added to the norm of Σ a⊗δ. It is more than the
+// float32 error of the parts' products. Without it, the weights of parts that nearly cancel would
+// be unbounded.
 const cancelled = 0x1p-12
 
-// blockNorms of Σⱼ aⱼ⊗δⱼ is Σ (aⱼ·aₖ)(δⱼ·δₖ) by the parts' Gram matrices, in float64.
+// blockNorms computes ‖Σⱼ aⱼ⊗δⱼ‖² as Σⱼₖ (aⱼ·aₖ)(δⱼ·δₖ) from the Gram matrices of the parts, in
+// float64.
 func (u *denseUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []float64) {
 	g := &p.gram
 	rows := p.rows * p.parts
@@ -81,8 +83,8 @@ func (u *denseUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []
 	p.roundUp(u.width+u.wide, weight, bias)
 }
 
-// roundUp adds what rounding may have taken away: of inner products of terms numbers in float64,
-// and of the float32 rows that are summed.
+// roundUp adds bounds of two rounding errors: that of inner products of the given number of terms
+// in float64, and that of the float32 rows that are summed.
 func (p *pairs) roundUp(terms int, weight, bias []float64) {
 	if p.parts == 1 {
 		return // nothing cancels
@@ -98,7 +100,7 @@ func (p *pairs) roundUp(terms int, weight, bias []float64) {
 	}
 }
 
-// size is the sum of the norms of the first parts of record i.
+// size returns the sum of the norms of the first parts of record i.
 func (p *pairs) size(squares []float64, i, share int) float64 {
 	sum := 0.0
 	for _, s := range squares[i*p.parts : i*p.parts+share] {
@@ -107,6 +109,7 @@ func (p *pairs) size(squares []float64, i, share int) float64 {
 	return sum
 }
 
+// above returns an upper bound of a squared norm whose float64 sums may be off by slack·size².
 func above(square, slack, size float64) float64 {
 	norm := math.Sqrt(max(square, 0)+slack*size*size) + cancelled*size
 	return norm * norm
@@ -144,7 +147,7 @@ func (u *convUnit) tangent(p *pairs, l int, v, t device.Matrix) {
 	u.be.Gradient(u.f, t, p.between(p.w.outs[l]))
 }
 
-// blockNorms takes the places of all parts of a record for one longer list: the gradient is AᵀD
+// blockNorms treats the places of all parts of a record as one longer list: the gradient is AᵀD
 // over all of them.
 func (u *convUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []float64) {
 	w, places := p.w, u.window.Places()
@@ -163,8 +166,8 @@ func (u *convUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []f
 	p.reject(x, delta, weight, bias)
 }
 
-// ones is the column that biases have instead of patches: ones at the places of the first
-// parts, which they have a share in.
+// ones returns the column that takes the place of patches for biases: 1 at the places of the first
+// share parts, which have a gradient by biases, and 0 at those of the others.
 func (p *pairs) ones(most, rows, places, share int) device.Matrix {
 	m := p.w.scratch(most, rows*p.parts*places, 1)
 	p.be.Fill(m, 0)
@@ -173,7 +176,7 @@ func (p *pairs) ones(most, rows, places, share int) device.Matrix {
 	return m
 }
 
-// reject makes norms NaN where a factor is too large.
+// reject sets norms to NaN where a factor is too large.
 func (p *pairs) reject(x, delta device.Matrix, weight, bias []float64) {
 	g := &p.gram
 	rows := p.rows * p.parts
@@ -200,7 +203,7 @@ func (u *convUnit) weightSum(p *pairs, x, delta device.Matrix, weights []float32
 	}
 }
 
-// biasSum adds up records first and places then, since a weight goes for all places of a part.
+// biasSum adds up records first and then places, since a weight applies to all places of a part.
 func (u *convUnit) biasSum(p *pairs, delta device.Matrix, weights []float32, dst device.Matrix) {
 	sum := p.w.scratch(rowsFor(u.window), 1, delta.Cols)
 	u.be.ColSums(weights, delta, 0, sum)

@@ -76,7 +76,7 @@ func normals(dst []float32, rng *rand.Rand, std float64) {
 	}
 }
 
-// infer runs the stack on x with hidden outputs in bufs and the last one in dst.
+// infer runs the stack on x, with hidden outputs in bufs and the last output in dst.
 func (s *stack) infer(bufs []device.Matrix, x device.Matrix, dst device.Matrix) {
 	for l, f := range s.fs {
 		out := dst
@@ -89,8 +89,8 @@ func (s *stack) infer(bufs []device.Matrix, x device.Matrix, dst device.Matrix) 
 	}
 }
 
-// A trace is one batch's way through a stack: the inputs and the deltas of every
-// layer, which together are its per-example gradients.
+// A trace is one pass of a batch through a stack: the inputs and the deltas of every layer, which
+// together are its per-example gradients.
 type trace struct {
 	s        *stack
 	capacity int
@@ -105,7 +105,7 @@ type trace struct {
 	list     [][]float32 // scratch of forAll
 }
 
-// record is what a first layer reads: dense rows or sparse sets.
+// A record holds the records that a first layer reads: dense rows or sparse sets.
 type record struct {
 	dense  device.Matrix
 	sparse *device.Sparse
@@ -141,7 +141,7 @@ func (t *trace) resize(rows int) {
 	}
 }
 
-// roomFor rounds up with some slack, because Poisson batches vary.
+// roomFor returns a capacity for rows with some slack, because the size of Poisson batches varies.
 func roomFor(rows int) int { return (rows + rows/8 + 63) / 64 * 64 }
 
 func (t *trace) last() device.Matrix      { return t.outs[len(t.outs)-1] }
@@ -165,7 +165,7 @@ func (t *trace) forward(x record, rows int) {
 	}
 }
 
-// input is the dense matrix that layer l reads.
+// input returns the dense matrix that layer l reads.
 func (t *trace) input(l int) device.Matrix {
 	if l == 0 {
 		return t.x.dense
@@ -173,7 +173,7 @@ func (t *trace) input(l int) device.Matrix {
 	return t.outs[l-1]
 }
 
-// backward carries the last layer's delta down to the first.
+// backward propagates the last layer's delta down to the first.
 func (t *trace) backward() {
 	if t.rows == 0 {
 		return
@@ -191,9 +191,9 @@ func (t *trace) inputDelta(dst device.Matrix) {
 	}
 }
 
-// largeSquare is the squared norm above which a factor of a gradient counts as
-// not finite. Below it the float32 products wᵢ·δᵢ·aᵢ of a clipped row cannot
-// overflow, and what underflow may do to them stays below 2⁻⁸⁰.
+// largeSquare is the squared norm above which a factor of a gradient counts as not finite. Below it
+// the float32 products wᵢ·δᵢ·aᵢ of a clipped row cannot overflow, and their error from underflow
+// stays below 2⁻⁸⁰.
 const largeSquare = 0x1p120
 
 // addSquaredNorms adds Σ over layers (‖a‖²+1)·‖δ‖² to dst: the exact squared norm
@@ -216,7 +216,7 @@ func (t *trace) addSquaredNorms(dst []float64) {
 	}
 }
 
-// bounded maps everything too large, and NaN, to NaN, which no later sum undoes.
+// bounded returns NaN for a square that is too large or NaN. Every later sum with it is NaN too.
 func bounded(squared float64) float64 {
 	if squared < largeSquare {
 		return squared
@@ -224,8 +224,8 @@ func bounded(squared float64) float64 {
 	return math.NaN()
 }
 
-// sparseSquaredNorms sets dst to the squared norms of rows of ones. An item that
-// a careless caller lists twice enters the product twice, so it counts as 2² = 4.
+// sparseSquaredNorms sets dst to the squared norms of rows of ones. An item that is listed twice
+// enters the product twice, so it counts as 2² = 4.
 func sparseSquaredNorms(dst []float64, s *device.Sparse) {
 	for i := range dst {
 		items := s.Items[s.Offsets[i]:s.Offsets[i+1]]
@@ -257,8 +257,8 @@ func squaredCounts(items []uint32) float64 {
 	return total + run*run
 }
 
-// addWeightedSum adds Σ wᵢ gᵢ to the stack's blocks of dst. The narrower factor of
-// every layer is copied and scaled, so the trace survives for further calls.
+// addWeightedSum adds Σ wᵢ gᵢ to the stack's blocks of dst. The narrower factor of every layer is
+// copied and scaled, so the trace stays as it is for further calls.
 func (t *trace) addWeightedSum(dst device.Params, first int, weights []float32) {
 	t.addBlockSums(dst, first, t.forAll(weights))
 }
@@ -285,7 +285,7 @@ func (t *trace) addBlockSums(dst device.Params, first int, weights [][]float32) 
 	}
 }
 
-// forAll are the same weights for every block.
+// forAll returns the same weights for every block.
 func (t *trace) forAll(w []float32) [][]float32 {
 	t.list = t.list[:0]
 	for range t.deltas {
@@ -301,9 +301,9 @@ func (t *trace) scaled(l int, m device.Matrix, w []float32) device.Matrix {
 	return c
 }
 
-// dropNonFinite clears the factors of layer l, of examples of weight zero, that hold NaN or
-// infinities, because 0·NaN is not 0: one bad record must not reach the sum. A delta that is not
-// finite has neither weights nor biases with a norm, so both have weight zero.
+// dropNonFinite clears the factors of layer l that hold NaN or infinities, for examples of weight
+// zero. Since 0·NaN is not 0, one such record would otherwise spoil the sum. If a delta is not
+// finite, neither is the norm of weights nor that of biases, so both have weight zero.
 func (t *trace) dropNonFinite(l int, weight, bias []float32) {
 	for i, w := range weight[:t.rows] {
 		if w == 0 && (l > 0 || t.x.sparse == nil) {

@@ -21,7 +21,7 @@ func (c *Classifier) Descent(be device.Backend, rate float64, steps int) *Descen
 		grad: device.NewParams(be, p.Shapes...), mean: be.New(1, p.Len()), scale: be.New(1, p.Len())}
 }
 
-// Step moves the parameters along the mean gradient of a batch with the given number of rows.
+// Step moves the parameters against the mean gradient of a batch with the given number of rows.
 func (d *Descent) Step(g Gradients, rows int) {
 	d.weights = d.weights[:0]
 	for range rows {

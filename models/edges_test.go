@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Images beyond one chunk of a critic's convolutions: every record has the norm and the share of
-// the sum that it has alone, those where chunks meet too.
+// A batch has more images than one chunk of a critic's convolutions. Every record has the same norm
+// and contribution to the sum as alone, also at the edges of chunks.
 func TestCriticChunks(t *testing.T) {
 	const images = 20
 	a := CNN{Height: 28, Width: 28, Channels: 1, Activation: LeakyReLU,
@@ -44,15 +44,15 @@ func TestCriticChunks(t *testing.T) {
 				got[j] -= want[j]
 			}
 			if d := squaredNorm(got); d > 1e-8*squaredNorm(want) {
-				t.Errorf("%v, image %d: its share of the sum is another than alone, by %v of %v", loss, i, d,
+				t.Errorf("%v, image %d: its contribution to the sum differs from that alone by %v of %v", loss, i, d,
 					squaredNorm(want))
 			}
 		}
 	}
 }
 
-// Factors whose products a clipped row could not hold in float32 have no norm, though float64 could
-// state one: code that clips by norms leaves the record out.
+// If the products of a clipped row's factors could overflow float32, the norm is NaN, although
+// float64 could hold it: code that clips by norms leaves the record out.
 func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 	be := device.CPU()
 	networks := map[string]Network{}
@@ -68,7 +68,7 @@ func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 		Convolutions: []Convolution{{Maps: 2, Size: 3}}}
 	cnn, err := small.Classifier(be, 16, 2, 1)
 	add("convolution", cnn, err)
-	// Where an activation saturates, the convolution alone meets the large number.
+	// Where an activation saturates, only the convolution sees the large number.
 	flat := small
 	flat.Activation = Tanh
 	cnn, err = flat.Classifier(be, 16, 2, 1)
@@ -88,7 +88,7 @@ func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 	for name, n := range networks {
 		b := greyBatch(rand.New(rand.NewPCG(1, 1)), 3, 16, 2)
 		for j := range b.Dense.Row(1) {
-			b.Dense.Row(1)[j] = 0x1p60 // whose square float32 can hold, but no product with a delta
+			b.Dense.Row(1)[j] = 0x1p60 // float32 can hold its square, but not a product with a delta
 		}
 		norms := make([]float64, 3)
 		n.Gradients(b).SquaredNorms(norms)

@@ -2,14 +2,15 @@ package models_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// Per-example gradients come as norms and weighted sums: clipping to norm 1
-// without ever making a row of parameters for each example.
+// Gradients are clipped to norm 1 by their norms and a weighted sum, without a row of parameters
+// for each example.
 func ExampleGradients() {
 	net, err := models.PaperVAE().New(device.CPU(), models.Visible{Dim: 6}, 1)
 	if err != nil {
@@ -24,7 +25,7 @@ func ExampleGradients() {
 	g.SquaredNorms(squared)
 	weights := make([]float32, b.Rows)
 	for i, s := range squared {
-		weights[i] = float32(1 / max(1, s))
+		weights[i] = float32(1 / max(1, math.Sqrt(s)))
 	}
 	sum := device.NewParams(device.CPU(), net.Params().Shapes...)
 	g.AddWeightedSum(sum, weights)
@@ -81,7 +82,7 @@ func ExampleCNN_Classifier() {
 	// Output: 3 norms, 1034 parameters
 }
 
-// A decoder is trained by whatever loss its images have: here they are pulled towards black.
+// A decoder can be trained with any loss of its images: here the loss makes them dark.
 func ExampleConvDecoder() {
 	be := device.CPU()
 	net, err := models.ConvDecoder{Height: 8, Width: 8, Channels: 1, Hidden: []int{20},

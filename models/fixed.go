@@ -3,19 +3,19 @@ package models
 import "github.com/seed7ba64551/privgen/device"
 
 // FixedGradients are gradients whose weighted sum can be computed in fixed point: one record
-// changes it by that record's own whole numbers only, whatever the batch and its order. Private
-// training processes other gradients record by record, which costs a pass over all parameters for
-// each.
+// changes it only by integers that depend on that record, whatever the batch and its order. Private
+// training processes gradients without this method record by record, which costs a pass over all
+// parameters for each record.
 type FixedGradients interface {
 	Gradients
-	// FixedForm states how the sum rounds a record's gradient. It is the zero FixedForm if there is
-	// no such sum, for example on a backend that is not a device.FixedSummer.
+	// FixedForm states how the sum rounds a record's gradient. It is the zero FixedForm if no such sum
+	// is available, for example on a backend that is not a device.FixedSummer.
 	FixedForm() FixedForm
 	// AddFixedSum adds Σ wᵢ gᵢ to dst, on the terms of AddWeightedSum.
 	//
 	// Guarantee: what is added for record i is a function of gᵢ and wᵢ alone. Each element of it
-	// differs from wᵢgᵢ by at most Terms/2 units, as long as each wᵢ is odd (device.Odd) and at
-	// most the clip norm, that dst's Chain was made for, divided by ‖gᵢ‖.
+	// differs from wᵢgᵢ by at most Terms/2 units, as long as each wᵢ is odd (device.Odd) and at most
+	// C/‖gᵢ‖, where C is the clip norm that dst's Chain was made for.
 	AddFixedSum(dst device.Fixed, weights []float32)
 }
 
@@ -28,13 +28,13 @@ type FixedBlockGradients interface {
 	AddFixedBlockSums(dst device.Fixed, weights [][]float32)
 }
 
-// FixedFinisher are FixedGradients with a part of the sum that is computed once, when all records
-// of a step are known: private training calls StartFixedSum before the first AddFixedSum of a step
-// and FinishFixedSum after the last.
+// FixedFinisher are FixedGradients one part of whose sum is computed once, after all records of a
+// step: private training calls StartFixedSum before the first AddFixedSum of a step and
+// FinishFixedSum after the last.
 type FixedFinisher interface {
 	FixedGradients
 	StartFixedSum()
-	// FinishFixedSum adds to dst what AddFixedSum has noted since StartFixedSum.
+	// FinishFixedSum adds to dst what the calls of AddFixedSum since StartFixedSum have recorded.
 	FinishFixedSum(dst device.Fixed)
 }
 
@@ -42,16 +42,16 @@ type FixedFinisher interface {
 type FixedForm struct {
 	// Terms is the largest number of products rounded for one element of one record's gradient.
 	Terms int
-	// Reach bounds the terms of one record on their way: in whatever order they are added, no part
-	// of their sum exceeds Reach times the clip norm, dst.Limit, even where the whole of it
-	// cancels. Records that would go beyond it get a smaller weight.
+	// Reach bounds the partial sums of one record's terms: in whatever order the terms are added, no
+	// partial sum exceeds Reach times the clip norm, dst.Limit, even if the terms cancel. Records that
+	// would exceed it get a smaller weight.
 	Reach int
 }
 
-// Fixed reports whether there is a sum in fixed point.
+// Fixed reports whether a sum in fixed point is available.
 func (f FixedForm) Fixed() bool { return f.Terms > 0 }
 
-// Worst returns the form of gradients of which some have one form and some the other.
+// Worst returns a form that holds for gradients of both forms.
 func (f FixedForm) Worst(g FixedForm) FixedForm {
 	if !f.Fixed() || !g.Fixed() {
 		return FixedForm{}
@@ -59,7 +59,8 @@ func (f FixedForm) Worst(g FixedForm) FixedForm {
 	return FixedForm{max(f.Terms, g.Terms), max(f.Reach, g.Reach)}
 }
 
-// fixedForm is form on backends that add up in fixed point.
+// fixedForm returns form if the backend computes sums in fixed point, and the zero FixedForm
+// otherwise.
 func fixedForm(be device.Backend, form FixedForm) FixedForm {
 	if _, ok := device.FixedSums(be); !ok {
 		return FixedForm{}
@@ -67,12 +68,12 @@ func fixedForm(be device.Backend, form FixedForm) FixedForm {
 	return form
 }
 
-// oneTerm is the form of dense layers, of which each element has one product a record, and of
+// oneTerm is the form of dense layers, where a record adds one product to each element, and of
 // layers whose gradients are computed record by record.
 var oneTerm = FixedForm{Terms: 1, Reach: 1}
 
-// within is the weight, or a smaller one with which terms of that size stay within limit: it scales
-// the whole record's row, so the row's norm only falls.
+// within returns weight, or a smaller weight if terms of the given size would exceed limit. The
+// weight scales the record's whole row, so the norm of the row only decreases.
 func within(weight float32, size, limit float64) float32 {
 	if float64(weight)*size <= limit {
 		return weight
@@ -107,14 +108,14 @@ func (t *trace) addFixedBlockSums(dst device.Fixed, first int, weights [][]float
 	}
 }
 
-// odd is scaled for a factor of terms.
+// odd is like scaled, but its result can be a factor of AddFixedProduct.
 func (t *trace) odd(be device.FixedSummer, l int, m device.Matrix, w []float32) device.Matrix {
 	c := t.scaleBuf[l].Slice(0, t.rows, 0, m.Cols)
 	be.ScaleOdd(c, m, w)
 	return c
 }
 
-// FixedForm has one term an element.
+// FixedForm has one term for each element.
 func (n *vae) FixedForm() FixedForm { return fixedForm(n.be, oneTerm) }
 
 // AddFixedSum adds Σ wᵢ gᵢ to dst.
@@ -141,8 +142,8 @@ func (w *walk) addFixedSum(dst device.Fixed, first int, weights []float32) {
 	}
 }
 
-// fixedForm is that of the chain: one term an element where every unit with parameters has a sum in
-// fixed point.
+// fixedForm returns the form of the chain: one term for each element if every unit with parameters
+// has a sum in fixed point.
 func (w *walk) fixedForm() FixedForm {
 	for l, u := range w.c.units {
 		if _, ok := u.(fixedUnit); !ok && w.c.blocks[l+1] > w.c.blocks[l] {
@@ -160,7 +161,7 @@ type fixedUnit interface {
 		blocks []device.FixedBlock)
 }
 
-// FixedForm has one term an element.
+// FixedForm has one term for each element.
 func (n *Classifier) FixedForm() FixedForm { return n.pass.fixedForm() }
 
 // AddFixedSum adds Σ wᵢ gᵢ to dst.
@@ -178,14 +179,15 @@ func (u *denseUnit) addFixed(be device.FixedSummer, w *walk, x, delta device.Mat
 	be.AddFixedRows(weights, delta, blocks[1])
 }
 
-// odd is scaled for a factor of terms.
+// odd is like scaled, but its result can be a factor of AddFixedProduct.
 func (w *walk) odd(be device.FixedSummer, m device.Matrix, weights []float32) device.Matrix {
 	c := w.spare(m.Rows, m.Cols)
 	be.ScaleOdd(c, m, weights)
 	return c
 }
 
-// addFixed computes a record's gradient first: at its places there may be much that cancels.
+// addFixed computes each record's gradient before it rounds, because the terms of different places
+// may cancel.
 func (u *convUnit) addFixed(be device.FixedSummer, w *walk, x, delta device.Matrix,
 	weights []float32, blocks []device.FixedBlock) {
 	places := u.window.Places()
@@ -211,7 +213,7 @@ func (u *transposedUnit) addFixed(be device.FixedSummer, w *walk, x, delta devic
 	w.addFixedBias(be, u.window.Height*u.window.Width, u.pixels(delta), weights, blocks[1])
 }
 
-// addFixedBias adds each record's sum of n rows of m.
+// addFixedBias adds, for each record, the weighted sum of its rows of m.
 func (w *walk) addFixedBias(be device.FixedSummer, rows int, m device.Matrix, weights []float32,
 	block device.FixedBlock) {
 	ones := w.scratch(1, rows, 1)

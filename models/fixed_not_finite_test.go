@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A record that is not finite has weight 0, and leaves the sum in fixed point as it would be
-// without it: zero times NaN is no number, which as whole units would be any.
+// A record that is not finite has weight 0, and the sum in fixed point is the same as without it.
+// Zero times NaN is NaN, and its conversion to an integer would add an arbitrary number.
 func TestFixedSumsLeaveOutRecordsThatAreNotFinite(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for name, c := range fixedCases(t) {
@@ -33,7 +33,7 @@ func TestFixedSumsLeaveOutRecordsThatAreNotFinite(t *testing.T) {
 	}
 }
 
-// withRow is the batch with one coordinate of row i replaced, on memory of its own.
+// withRow returns a copy of the batch with one coordinate of row i replaced.
 func withRow(b device.Batch, i int, value float32) device.Batch {
 	m := device.HostMatrix(b.Rows, b.Dense.Cols, make([]float32, b.Rows*b.Dense.Cols))
 	for r := range b.Rows {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// fixedCase is a network, and a batch of it.
+// fixedCase is a network and a batch for it.
 type fixedCase struct {
 	net   Network
 	batch device.Batch
@@ -43,7 +43,7 @@ func fixedCases(t *testing.T) map[string]fixedCase {
 	return list
 }
 
-// wild is a batch of records of very different sizes, large ones first.
+// wild returns a batch of records of very different sizes, large ones first.
 func wild(rng *rand.Rand, rows, dim, classes int) device.Batch {
 	b := greyBatch(rng, rows, dim, classes)
 	for i := range rows {
@@ -59,7 +59,7 @@ func wild(rng *rand.Rand, rows, dim, classes int) device.Batch {
 	return b
 }
 
-// fixedSum is a sum in fixed point of gradients clipped to bound, whose chains take as many
+// fixedSum returns a sum in fixed point of gradients clipped to bound. Its chains take as many
 // products as is safe, times stretch.
 func fixedSum(n Network, form FixedForm, b device.Batch, bound, stretch float64) device.Fixed {
 	return fixedSumIn(0x1p-18, n, form, b, bound, stretch)
@@ -88,10 +88,10 @@ func fixedSumIn(unit float32, n Network, form FixedForm, b device.Batch,
 	return sum
 }
 
-// In fixed point the sum of a batch is the sum of its records', exactly, so that one record changes
-// it by its own whole units whatever the others are and whatever its position. (Half of what a
-// record does to a Boltzmann machine's sum is rounded for all records together: its numbers differ
-// by three units at most.) Those units' norm is the clip norm or less, but for rounding them.
+// In fixed point the sum of a batch is exactly the sum of the sums of its records, so one record
+// changes it by the same integers whatever the others are and whatever its position. (In the sum of
+// a Boltzmann machine one term is rounded for all records together: its elements differ by at most
+// three units.) The norm of those integers is at most the clip norm, apart from rounding.
 func TestFixedSumsAreOfRecordsAlone(t *testing.T) {
 	for name, c := range fixedCases(t) {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestFixedSumsAreOfRecordsAlone(t *testing.T) {
 				}
 			}
 			compareUnits(t, "all records", whole.Units, total, slack)
-			// One record goes: at the front, in the middle, at the end.
+			// One record is removed: at the front, in the middle, at the end.
 			for _, i := range []int{0, 1, c.batch.Rows / 2, c.batch.Rows - 1} {
 				less := fixedSum(c.net, form, without(c.batch, i), bound, 1)
 				for k := range less.Units {
@@ -142,7 +142,7 @@ func compareUnits(t *testing.T, what string, a, b []int32, slack int32) {
 	}
 }
 
-// without is the batch without one record.
+// without returns the batch without record i.
 func without(b device.Batch, i int) device.Batch {
 	out := device.Batch{Rows: b.Rows - 1}
 	keep := func(k int) int {
@@ -172,9 +172,9 @@ func without(b device.Batch, i int) device.Batch {
 	return out
 }
 
-// A chain that is too long leaves the range in which float32 numbers are whole units, and what a
-// record adds then depends on the records before it. This is the fault that
-// TestFixedSumsAreOfRecordsAlone is there for.
+// If a chain is too long, its sum leaves the range in which float32 holds every integer, and what a
+// record adds depends on the records before it. TestFixedSumsAreOfRecordsAlone is meant to find
+// this fault.
 func TestFixedSumsNeedShortChains(t *testing.T) {
 	n := newTestVAE(t, VAE{Hidden: []int{20}, Latent: 3}, Visible{Dim: 30})
 	one := binaryBatch(rand.New(rand.NewPCG(1, 1)), 1, 30, .3)
@@ -197,14 +197,14 @@ func TestFixedSumsNeedShortChains(t *testing.T) {
 		t.Error("the sum of equal records is not a multiple of one")
 	}
 	if device.CPU().Name() == "cpu (generic)" {
-		return // every product is rounded by itself: there are no chains
+		return // every product is rounded separately: there are no chains
 	}
 	if !differs(1000) {
 		t.Error("chains a thousand times too long go unnoticed: the test has no power")
 	}
 }
 
-// Whole units are close to the sums that they stand for.
+// Sums in fixed point are close to sums in float64.
 func TestFixedSumsAreAccurate(t *testing.T) {
 	for name, c := range fixedCases(t) {
 		const bound = 0.75
@@ -234,7 +234,7 @@ func compareSums(t *testing.T, name string, c fixedCase, bound float64) {
 	}
 }
 
-// sumOfRecords is the weighted sum of all records' gradients, each computed alone and all added in
+// sumOfRecords returns the weighted sum of all records' gradients, each computed alone and added in
 // float64.
 func sumOfRecords(c fixedCase, weights []float32) []float64 {
 	sum := make([]float64, len(device.NewParams(device.CPU(), c.net.Params().Shapes...).Flat.Data))
@@ -248,8 +248,9 @@ func sumOfRecords(c fixedCase, weights []float32) []float64 {
 	return sum
 }
 
-// withinReach is the batch without the records of a critic whose parts cancel, and exceed the limit
-// before they do: in fixed point these count for less, by design. They are one in ten thousand.
+// withinReach returns the case without the records of a critic whose partial sums exceed the limit
+// before their parts cancel: in fixed point these get a smaller weight, by design. They are about
+// one in ten thousand.
 func withinReach(t *testing.T, c fixedCase, bound float64) fixedCase {
 	t.Helper()
 	dropped := 0

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// TestGenerateForgetsItsCodes: a decoder may be a public encoder, whose codes are private records;
-// between two calls its scratch memory holds nothing of them.
+// TestGenerateForgetsItsCodes: a decoder may be used as a public encoder, whose codes are private
+// records. Between two calls its scratch memory must not hold anything of them.
 func TestGenerateForgetsItsCodes(t *testing.T) {
 	be := device.CPUWith(1)
 	for name, a := range map[string]GeneratorArchitecture{"dense": MLP{Hidden: []int{5}},
@@ -24,7 +24,7 @@ func TestGenerateForgetsItsCodes(t *testing.T) {
 		be.Fill(codes, 0.7)
 		n := net.(*decoder)
 		var w *walk
-		for range 1000 { // a pool may drop what it is given
+		for range 1000 { // a pool may drop values
 			n.Generate(codes, dst)
 			if w, _ = n.pool.Get().(*walk); w != nil {
 				break

@@ -23,26 +23,26 @@ type Generator interface {
 	Dim() int
 	// Forward turns codes into records in training mode. The result is valid until the next call.
 	Forward(codes device.Matrix) device.Matrix
-	// Backward adds the gradient of a loss of the last Forward's records, summed over the batch, to
-	// grad, and unless dCodes is the zero Matrix sets that to the derivative by the codes.
+	// Backward adds to grad the gradient, summed over the batch, of a loss of the records of the last
+	// Forward. Unless dCodes is the zero Matrix, it sets dCodes to the derivative by the codes.
 	Backward(delta device.Matrix, grad device.Params, dCodes device.Matrix)
-	// Generate sets dst to the records of codes, each by itself. It is safe for concurrent use as long
-	// as nothing trains the network meanwhile.
+	// Generate sets dst to the records of codes, each independent of the others. It is safe for
+	// concurrent use as long as nothing trains the network meanwhile.
 	Generate(codes, dst device.Matrix)
 	Stateful
 }
 
 // A GeneratorArchitecture is a public, JSON-able description of a Generator.
 type GeneratorArchitecture interface {
-	// NewGenerator builds the network for codes of some coordinates, its output cut into heads, with
-	// weights drawn from a public seed. Errors: joined *param.Error values, one for each mistake.
+	// NewGenerator builds the network for codes of latent coordinates, its output divided into heads,
+	// with weights drawn from a public seed. Errors: joined *param.Error values, one for each mistake.
 	NewGenerator(be device.Backend, latent int, heads []Head, seed uint64) (Generator, error)
 	// Name returns a short stable name, such as "mlp".
 	Name() string
 }
 
-// NewGenerator builds a multilayer perceptron from codes to records: its last layer is linear and
-// then cut into heads.
+// NewGenerator builds a multilayer perceptron from codes to records: its last layer is linear, and
+// the heads are applied to its output.
 //
 // Shapes: records have as many coordinates as the heads together.
 // Errors: joined *param.Error values.
@@ -69,7 +69,7 @@ func (a MLP) NewGenerator(be device.Backend, latent int, heads []Head,
 	return newDecoder(be, l.units, "mlp", seed, a.Activation.gain()), nil
 }
 
-// NewGenerator builds the network with heads in place of Output; without heads Output stays.
+// NewGenerator builds the network with heads in place of Output, or with Output if heads is empty.
 //
 // Shapes: the heads together must be as wide as an image has numbers.
 // Errors: joined *param.Error values.
@@ -90,7 +90,7 @@ func (a ConvDecoder) NewGenerator(be device.Backend, latent int, heads []Head,
 	}
 	if want := a.Height * a.Width * a.Channels; headsWidth(heads) != want {
 		return nil, param.New("models.ConvDecoder.NewGenerator: heads", headsWidth(heads),
-			fmt.Sprintf("%d numbers, those of an image", want))
+			fmt.Sprintf("%d coordinates together: Height·Width·Channels", want))
 	}
 	a.Output = device.Identity
 	units := append(a.units(be, latent), newHeads(be, heads)...)

@@ -2,13 +2,14 @@ package models
 
 // MarshalGenerator writes an architecture under its name, as MarshalDensity does.
 //
-// Errors: *param.Error for nil; those of its JSON form.
+// Errors: *param.Error if a is nil; errors of json.Marshal.
 func MarshalGenerator(a GeneratorArchitecture) ([]byte, error) { return marshalTagged(a) }
 
-// UnmarshalGenerator reads what MarshalGenerator wrote. An architecture that is not this package's
-// is looked up by name among others, and used as given there.
+// UnmarshalGenerator reads what MarshalGenerator wrote. An architecture from outside this package
+// is looked up by name among others and returned as given there.
 //
-// Errors: ErrFormat; mistakes in the description.
+// Errors: ErrFormat for malformed JSON and unknown names; those of Validate for a wrong
+// description.
 func UnmarshalGenerator(data []byte,
 	others ...GeneratorArchitecture) (GeneratorArchitecture, error) {
 	return unmarshalTagged(data, others,
@@ -23,15 +24,15 @@ func UnmarshalGenerator(data []byte,
 		})
 }
 
-// A GeneratorSizer states the size of its networks without building one, as a DensitySizer
-// does for densities.
+// A GeneratorSizer computes the size of its networks without building one, as a DensitySizer does
+// for densities.
 type GeneratorSizer interface {
 	// GeneratorSize returns the number of parameters and of bytes of public state, both saturating at
 	// math.MaxInt64.
 	GeneratorSize(latent int, heads []Head) (params, state int64)
 }
 
-// generatorSize adds up layers, each with batch norm or without.
+// generatorSize adds up the sizes of layers, each with batch norm or without.
 type generatorSize struct{ params, state int64 }
 
 func (s *generatorSize) add(weights int64, biases, channels int, normalised bool) {
@@ -46,7 +47,7 @@ func (s *generatorSize) dense(in, out int, normalised bool) {
 	s.add(mulSize(int64(in), int64(out)), out, out, normalised)
 }
 
-// GeneratorSize of all layers and their batch norm.
+// GeneratorSize returns the size of all layers and their batch norm.
 func (a MLP) GeneratorSize(latent int, heads []Head) (params, state int64) {
 	var s generatorSize
 	width := latent
@@ -58,7 +59,7 @@ func (a MLP) GeneratorSize(latent int, heads []Head) (params, state int64) {
 	return s.params, s.state
 }
 
-// GeneratorSize of all layers and their batch norm. The heads have no parameters.
+// GeneratorSize returns the size of all layers and their batch norm. The heads have no parameters.
 func (a ConvDecoder) GeneratorSize(latent int, _ []Head) (params, state int64) {
 	var s generatorSize
 	width, k := latent, len(a.Maps)

@@ -131,17 +131,17 @@ func TestGeneratorGradient(t *testing.T) {
 	}
 }
 
-// A file's claims are compared with these sizes before memory is given to them, so they must be the
-// true ones.
+// The sizes stated in a file are compared with these before memory is allocated, so they must be
+// the true ones.
 func TestGeneratorSize(t *testing.T) {
 	for k, c := range testGenerators {
 		n := newTestGenerator(t, c, 3)
 		params, state := c.arch.(GeneratorSizer).GeneratorSize(3, c.heads)
 		if got := int64(n.Params().Len()); params != got {
-			t.Errorf("generator %d: %d parameters claimed, %d are there", k, params, got)
+			t.Errorf("generator %d: GeneratorSize returns %d parameters, the network has %d", k, params, got)
 		}
 		if got := int64(len(n.AppendState(nil))); state != got {
-			t.Errorf("generator %d: %d bytes of state claimed, %d are there", k, state, got)
+			t.Errorf("generator %d: GeneratorSize returns %d bytes of state, the network has %d", k, state, got)
 		}
 	}
 	const huge = math.MaxInt/2 + 1
@@ -224,6 +224,6 @@ func TestGeneratorIsStateful(t *testing.T) {
 	n.Generate(codes, a)
 	m.Generate(codes, b)
 	if !reflect.DeepEqual(a, b) {
-		t.Error("state does not carry over")
+		t.Error("a network with restored state generates other records")
 	}
 }

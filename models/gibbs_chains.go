@@ -3,15 +3,16 @@ package models
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// chains are the persistent Gibbs chains of a Boltzmann machine. Their number is
-// public, they start from a public seed, and they see nothing but released
-// parameters and public randomness: they are post-processing.
+// chains are the persistent Gibbs chains of a Boltzmann machine. Their number is public, they start
+// from a public seed, and they depend on nothing but released parameters and public randomness:
+// they are post-processing.
 type chains struct {
 	be     device.Backend
 	layout *layout
@@ -23,7 +24,7 @@ type chains struct {
 	column device.Matrix // scratch
 	host   []float32
 
-	// The negative phase N′ = mean of v̂′ĥ′ᵀ, by its parts.
+	// The blocks of the negative phase N′, the mean of v̂′ĥ′ᵀ.
 	inner   device.Matrix // [N | n_v], visible × (hidden+1)
 	border  device.Matrix // [n_h | 1]
 	squared float64       // ‖N′‖²
@@ -64,8 +65,8 @@ func (k *chains) meanHidden(n *rbm) {
 	k.be.BiasApply(device.Sigmoid, k.units(), n.c)
 }
 
-// sample replaces probabilities by draws of the chains' own public randomness: l is the layout of
-// the units, nil where each is by itself.
+// sample replaces probabilities by draws from the chains' public randomness. l is the layout of the
+// units, nil if all units are independent.
 func (k *chains) sample(m device.Matrix, l *layout) {
 	k.step++
 	draw := func(host device.Matrix) {
@@ -84,7 +85,7 @@ func (k *chains) sample(m device.Matrix, l *layout) {
 	k.be.Upload(m, k.host)
 }
 
-// refresh computes the negative phase, hidden units by their mean field.
+// refresh computes the negative phase from the mean field of the hidden units.
 func (k *chains) refresh(n *rbm) {
 	k.meanHidden(n)
 	share := 1 / float32(k.count)
@@ -120,7 +121,8 @@ func (k *chains) addMeans(dst device.Params, total float32) {
 	k.be.Axpy(total, k.border.Slice(0, 1, 0, last), dst.Block(rbmHidden))
 }
 
-// The state of chains on file: number of draws made, then one bit a unit.
+// appendState appends the state of the chains: the number of draws made, then one bit for each
+// visible unit.
 func (k *chains) appendState(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, k.step)
 	host := toHost(k.be, k.state, nil)
@@ -141,7 +143,8 @@ func (k *chains) stateLen() int { return 8 + (k.state.Rows*k.state.Cols+7)/8 }
 
 func (k *chains) setState(state []byte) error {
 	if len(state) != k.stateLen() {
-		return errors.New("models: the state of Boltzmann chains has the wrong length")
+		return fmt.Errorf("models: the state of Boltzmann chains has the wrong length: %d bytes; want %d",
+			len(state), k.stateLen())
 	}
 	values := make([]float32, k.state.Rows*k.state.Cols)
 	for at := range values {
@@ -149,7 +152,7 @@ func (k *chains) setState(state []byte) error {
 	}
 	for row := range slices.Chunk(values, k.state.Cols) {
 		if k.layout != nil && !k.layout.holds(row) {
-			return errors.New("models: the state of a Boltzmann chain is no record")
+			return errors.New("models: the state of a Boltzmann chain does not fit the blocks of a record")
 		}
 	}
 	k.step = binary.LittleEndian.Uint64(state)
@@ -183,7 +186,7 @@ func (n *rbm) sampleBlock(s *rbmScratch, rng *rand.Rand, dst device.Matrix) {
 	}
 	draws := chains{be: n.be, seed: rng.Uint64()}
 	for range n.arch.SampleSweeps {
-		draws.sample(v, n.layout) // zeros and ones at first, and then they stay
+		draws.sample(v, n.layout) // leaves the states of the first sweep, which are 0 or 1, as they are
 		n.be.Gemm(false, false, 1, v, n.w, 0, h)
 		n.be.BiasApply(device.Sigmoid, h, n.c)
 		draws.sample(h, nil)

@@ -8,9 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// helpers that every model's tests share
+// This file has helpers of the tests of all networks.
 
-// binaryBatch is rows random records of zeros and ones with keys.
+// binaryBatch returns random records of zeros and ones with keys.
 func binaryBatch(rng *rand.Rand, rows, dim int, share float64) device.Batch {
 	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)),
 		Keys: make([]uint64, rows)}
@@ -26,7 +26,7 @@ func binaryBatch(rng *rand.Rand, rows, dim int, share float64) device.Batch {
 	return b
 }
 
-// sparsify holds the same records by their items.
+// sparsify returns the same records as sets of items.
 func sparsify(b device.Batch) device.Batch {
 	s := &device.Sparse{Cols: b.Dense.Cols, Offsets: []int{0}}
 	for i := range b.Rows {
@@ -76,7 +76,7 @@ func checkFactored(t *testing.T, n Network, b device.Batch, slack float64) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(7, 7))
-	for range 2 { // twice: the gradients must survive a weighted sum
+	for range 2 { // twice: a weighted sum must not change the gradients
 		w := make([]float32, b.Rows)
 		want := make([]float64, n.Params().Len())
 		for i := range w {
@@ -129,8 +129,8 @@ func checkDerivative(t *testing.T, n Network, b device.Batch,
 	}
 }
 
-// checkTotal feeds records that are not finite: the other rows must not notice,
-// and with weight zero the bad ones must not reach the sum.
+// checkTotal adds records that are not finite: they must not change the norms of other rows and,
+// with weight zero, must not change the sum.
 func checkTotal(t *testing.T, n Network, b device.Batch) {
 	t.Helper()
 	inf := float32(math.Inf(1))

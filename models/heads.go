@@ -2,17 +2,16 @@ package models
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
-// HeadKind is the output function of a Generator's coordinates.
+// HeadKind is the output function of a Head.
 type HeadKind int
 
 const (
-	Linear      HeadKind = iota // as they are
+	Linear      HeadKind = iota // unchanged
 	SigmoidHead                 // each in [0,1]
 	TanhHead                    // each in [−1,1]
 	SoftmaxHead                 // together the probabilities of one choice
@@ -28,6 +27,8 @@ func (k HeadKind) known() bool { return headNames.Known(k) }
 func (k HeadKind) String() string { return headNames.String(k) }
 
 // MarshalText writes the name.
+//
+// Errors: *[param.Error] for a value that is not one of the constants.
 func (k HeadKind) MarshalText() ([]byte, error) { return headNames.Marshal(k) }
 
 // UnmarshalText reads a name that MarshalText wrote.
@@ -42,7 +43,7 @@ type Head struct {
 }
 
 func (c *checker) heads(path string, heads []Head) {
-	c.OK(len(heads) > 0, path, len(heads), "at least one")
+	c.OK(len(heads) > 0, path, len(heads), "at least one head")
 	total := 0
 	for i, h := range heads {
 		c.OK(h.Width > 0 && h.Width <= maxHeads, fmt.Sprintf("%s[%d].Width", path, i), h.Width,
@@ -65,14 +66,15 @@ func headsWidth(heads []Head) int {
 	return total
 }
 
-// headUnit applies heads to the sums of the layer before. It has no parameters.
+// headUnit applies heads to the output of the unit before it.
 type headUnit struct {
+	parameterless
 	be    device.Backend
 	heads []Head
 	width int
 }
 
-// newHeads returns the unit that the heads need, or none if all outputs are unchanged.
+// newHeads returns a unit that applies the heads, or none if all of them are linear.
 func newHeads(be device.Backend, heads []Head) []unit {
 	for _, h := range heads {
 		if h.Out != Linear {
@@ -87,7 +89,7 @@ func newHeadUnit(be device.Backend, heads []Head) *headUnit {
 	for _, h := range heads {
 		last := len(u.heads) - 1
 		if last >= 0 && h.Out != SoftmaxHead && u.heads[last].Out == h.Out {
-			u.heads[last].Width += h.Width // element by element: neighbours go at once
+			u.heads[last].Width += h.Width // the function is element-wise: adjacent heads become one
 			continue
 		}
 		u.heads = append(u.heads, h)
@@ -97,10 +99,6 @@ func newHeadUnit(be device.Backend, heads []Head) *headUnit {
 
 func (u *headUnit) in() int  { return u.width }
 func (u *headUnit) out() int { return u.width }
-
-func (u *headUnit) shapes(string) []device.Shape   { return nil }
-func (u *headUnit) bind([]device.Matrix)           {}
-func (u *headUnit) initialise(*rand.Rand, float64) {}
 
 func (k HeadKind) fn() device.Func {
 	switch k {
@@ -117,7 +115,7 @@ func (u *headUnit) forward(_ *walk, _ int, x, y device.Matrix) {
 	u.apply(y)
 }
 
-// apply turns sums into what leaves, in place.
+// apply applies the heads to y, in place.
 func (u *headUnit) apply(y device.Matrix) {
 	lo := 0
 	for _, h := range u.heads {
@@ -178,8 +176,3 @@ func softmaxGradient(p, delta []float32) {
 		delta[j] = v * (delta[j] - dot)
 	}
 }
-
-// addNorms and addSum have nothing to add: there are no parameters.
-func (u *headUnit) addNorms(*walk, device.Matrix, device.Matrix, []float64) {}
-
-func (u *headUnit) addSum(*walk, int, device.Matrix, device.Matrix, []float32, []device.Matrix) {}

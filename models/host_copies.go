@@ -2,8 +2,8 @@ package models
 
 import "github.com/seed7ba64551/privgen/device"
 
-// staging brings host batches to a backend whose memory is elsewhere, and is
-// free where the backend works on host memory.
+// staging copies host batches to a backend with separate memory. It copies nothing if the backend
+// works on host memory.
 type staging struct {
 	be     device.Backend
 	remote bool
@@ -15,7 +15,7 @@ func newStaging(be device.Backend) staging {
 	return staging{be: be, remote: be.New(1, 1).Data == nil}
 }
 
-// record is b's records where the backend can multiply them.
+// record returns b's records in the backend's memory.
 func (s *staging) record(b device.Batch) record {
 	if b.Sparse != nil {
 		return record{sparse: b.Sparse}
@@ -36,7 +36,7 @@ func (s *staging) upload(m device.Matrix) device.Matrix {
 	return dst
 }
 
-// flat is m's numbers row by row without gaps.
+// flat returns m's numbers row by row without gaps.
 func (s *staging) flat(m device.Matrix) []float32 {
 	if m.Stride == m.Cols {
 		return m.Data[:m.Rows*m.Cols]
@@ -82,7 +82,7 @@ func (s *staging) densify(x *device.Sparse, rows int) device.Matrix {
 	return dst
 }
 
-// grow is buf with length n, reallocated with room to spare if it is too short.
+// grow returns buf with length n, reallocated with some slack if its capacity is too small.
 func grow[T any](buf []T, n int) []T {
 	if n > cap(buf) {
 		return make([]T, n, roomFor(n))
@@ -90,7 +90,7 @@ func grow[T any](buf []T, n int) []T {
 	return buf[:n]
 }
 
-// toHost is m's numbers on the host; buf is used where they must be copied.
+// toHost returns m in host memory; buf is used if it must be copied.
 func toHost(be device.Backend, m device.Matrix, buf []float32) device.Matrix {
 	if m.Mem == nil {
 		return m

@@ -5,16 +5,17 @@ import "errors"
 // ErrFormat is returned for bytes that do not describe an architecture.
 var ErrFormat = errors.New("models: malformed architecture")
 
-// MarshalDensity writes an architecture with its name. A user-defined architecture is
-// written in its own JSON form, and must be given to UnmarshalDensity.
+// MarshalDensity writes an architecture with its name. A user-defined architecture is written in
+// its own JSON form, and must be passed to UnmarshalDensity to be read.
 //
-// Errors: *param.Error for none; those of its JSON form.
+// Errors: *param.Error if a is nil; errors of json.Marshal.
 func MarshalDensity(a DensityArchitecture) ([]byte, error) { return marshalTagged(a) }
 
-// UnmarshalDensity reads what MarshalDensity wrote. An architecture that
-// is not this package's is looked up by name among others, and used as given there.
+// UnmarshalDensity reads what MarshalDensity wrote. An architecture from outside this package is
+// looked up by name among others and returned as given there.
 //
-// Errors: ErrFormat; mistakes in the description.
+// Errors: ErrFormat for malformed JSON and unknown names; those of Validate for a wrong
+// description.
 func UnmarshalDensity(data []byte, others ...DensityArchitecture) (DensityArchitecture, error) {
 	return unmarshalTagged(data, others,
 		func(name string, params []byte) (DensityArchitecture, error) {
@@ -28,15 +29,15 @@ func UnmarshalDensity(data []byte, others ...DensityArchitecture) (DensityArchit
 		})
 }
 
-// A DensitySizer states the size of its networks without building one, so that a file's
-// claims can be checked against its length before memory is allocated.
+// A DensitySizer computes the size of its networks without building one, so that the sizes stated
+// in a file can be checked against its length before memory is allocated.
 type DensitySizer interface {
 	// Size returns the number of parameters and of bytes of public state, both
 	// saturating at math.MaxInt64.
 	Size(v Visible) (params, state int64)
 }
 
-// Size of the encoder and the decoder together.
+// Size returns the size of the encoder and the decoder together.
 func (a VAE) Size(v Visible) (params, state int64) {
 	widths := append(encoderWidths(a, v.Dim), decoderWidths(a, v.Dim)...)
 	joint := len(a.Hidden) + 1 // where the decoder's widths begin, no layer between
@@ -48,7 +49,7 @@ func (a VAE) Size(v Visible) (params, state int64) {
 	return params, 0
 }
 
-// Size of weights and both biases; the state is one bit, held in a byte or a
+// Size returns the size of the weights and both biases. The state is one bit, held in a byte or a
 // number, for each unit of each chain.
 func (a RBM) Size(v Visible) (params, state int64) {
 	params = addSize(layerSize(v.Dim, a.Hidden), int64(v.Dim))

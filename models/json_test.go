@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// own is an architecture from elsewhere.
+// own is a user-defined architecture.
 type own struct{ VAE }
 
 func (own) Name() string { return "own" }
@@ -37,7 +37,7 @@ func TestArchitectureJSON(t *testing.T) {
 		t.Errorf("an unknown name: %v", err)
 	}
 	if back, err := UnmarshalDensity(text, own{PaperVAE()}); err != nil || back.Name() != "own" {
-		t.Errorf("an architecture from elsewhere: %v, %v", back, err)
+		t.Errorf("a user-defined architecture: %v, %v", back, err)
 	}
 	for _, bad := range []string{``, `[]`, `{"name":"vae","params":[]}`,
 		`{"name":"vae","params":{"latent":-1}}`, `{"name":"vae","params":{"activation":"x"}}`,
@@ -48,7 +48,7 @@ func TestArchitectureJSON(t *testing.T) {
 	}
 }
 
-// A file reader trusts Size before it gives memory, so it must be what New takes.
+// A file reader relies on Size before it allocates memory, so Size must agree with New.
 func TestSizeIsWhatNewTakes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 8))
 	for range 30 {
@@ -102,14 +102,15 @@ func TestNamesSurviveText(t *testing.T) {
 	}
 }
 
-// No architecture is an error to write, and nothing to look for when reading.
+// Writing a nil architecture is an error; a nil among the given architectures is ignored when
+// reading.
 func TestNilArchitectures(t *testing.T) {
 	_, generator := MarshalDensity(nil)
 	_, critic := MarshalCritic(nil)
 	_, decoding := MarshalGenerator(nil)
 	for _, err := range []error{generator, critic, decoding} {
 		if !names(err, "models: architecture") {
-			t.Errorf("nothing is written: %v", err)
+			t.Errorf("a nil architecture: %v", err)
 		}
 	}
 	text, err := MarshalDensity(PaperVAE())
@@ -118,6 +119,6 @@ func TestNilArchitectures(t *testing.T) {
 	}
 	if back, err := UnmarshalDensity(text, nil, own{}); err != nil ||
 		!reflect.DeepEqual(back, PaperVAE()) {
-		t.Errorf("beside an architecture that is none: %v, %v", back, err)
+		t.Errorf("with a nil among the given architectures: %v, %v", back, err)
 	}
 }

@@ -12,9 +12,9 @@ func mix(x uint64) uint64 {
 
 const golden = 0x9e3779b97f4a7c15
 
-// keyedNormals fills dst with standard Gaussians that depend on key alone, so a
-// record gets the same draw whatever else is in its batch. It is not noise that
-// protects: that comes from package mechanism.
+// keyedNormals fills dst with standard Gaussians that depend on key alone, so a record gets the
+// same draw whatever else is in its batch. It is not privacy noise, which comes from package
+// mechanism.
 func keyedNormals(dst []float32, key uint64) {
 	state := mix(key)
 	for i := 0; i < len(dst); i += 2 {
@@ -55,8 +55,8 @@ func (s *stream) bernoulli(p []float32) {
 	}
 }
 
-// level replaces the probabilities of one choice by a draw: one 1 among zeros, the last where the
-// probabilities add up to less than the draw or are no numbers.
+// level replaces the probabilities of one choice by a draw: a single 1 among zeros. The last level
+// is chosen if the probabilities add up to less than the uniform draw or are NaN.
 func (s *stream) level(p []float32) {
 	u, chosen := float32(s.next()>>40)*0x1p-24, len(p)-1
 	for j, v := range p {
@@ -70,7 +70,7 @@ func (s *stream) level(p []float32) {
 	p[chosen] = 1
 }
 
-// below compares 24 uniform bits with p.
+// below returns 1 if 24 uniform bits, as a fraction, are less than p, and 0 otherwise.
 func below(bits uint32, p float32) float32 {
 	if float32(bits)*0x1p-24 < p {
 		return 1

@@ -7,15 +7,16 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// layerNormEps keeps the root away from zero, so that a record whose numbers are all the same comes
-// out as zeros.
+// layerNormEps keeps the root away from zero, so that a record whose numbers are all equal becomes
+// zeros.
 const layerNormEps = 1e-5
 
-// layerNorm is y = (x − mean)·r with r = 1/√(variance + ε), mean and variance those of the numbers
-// of one record: no record has a share in another's. It has no parameters; a gainUnit follows it.
+// layerNorm is y = (x − mean)·r with r = 1/√(variance + ε), with the mean and variance of one
+// record's numbers, so the output of one record does not depend on others. It has no parameters; a
+// gainUnit follows it.
 //
-// Its Jacobian J = r(I − 11ᵀ/n − yyᵀ/n) is symmetric, with ε too: tangents go forward as deltas go
-// back.
+// Its Jacobian J = r(I − 11ᵀ/n − yyᵀ/n) is symmetric, also with ε: tangents are propagated by the
+// same product as deltas.
 //
 // Source: Ba, Kiros and Hinton, "Layer Normalization", 2016.
 type layerNorm struct {
@@ -45,7 +46,7 @@ func (u *layerNorm) forward(w *walk, l int, x, y device.Matrix) {
 	u.be.ScaleRows(y, roots)
 }
 
-// centre takes each row's mean away from it.
+// centre subtracts from each row its mean.
 func (u *layerNorm) centre(w *walk, m device.Matrix) {
 	means := w.means.RowRange(0, m.Rows)
 	u.be.Gemm(false, true, 1/float32(u.width), m, u.ones, 0, means)
@@ -58,7 +59,7 @@ func (u *layerNorm) backward(w *walk, l int, _, y, delta, dx device.Matrix) {
 	}
 }
 
-// jacobian sets dx to Jv, less r·y·more/n.
+// jacobian sets dx to Jv − r·y·more/n.
 func (u *layerNorm) jacobian(w *walk, roots []float32, y, v, dx device.Matrix, more []float64) {
 	along := w.np[:v.Rows]
 	u.be.RowDots(along, y, v)
@@ -80,12 +81,11 @@ func (u *layerNorm) tangent(p *pairs, l int, v, t device.Matrix) {
 	u.jacobian(p.w, p.roots(l), p.between(p.w.outs[l]), v, t, nil)
 }
 
-// bend knows that δᵀJv, of which the penalty's derivative is made, has itself the derivative
+// bend uses that the derivative of δᵀJv by x is
 //
 //	−(β·Jδ + α·Jv)r/n − y·rq/n,  α = y·δ, β = y·v, q = δᵀJv,
 //
-// by x: the first two are J times something, which joins v, and the third goes along with what J
-// does to y.
+// The first two terms are J times a vector, which is added to v; jacobian adds the third.
 func (u *layerNorm) bend(p *pairs, l int, v, dx device.Matrix) {
 	w, g := p.w, &p.gram
 	y, delta := p.between(w.outs[l]), p.carried(w.deltas[l])
@@ -101,9 +101,10 @@ func (u *layerNorm) bend(p *pairs, l int, v, dx device.Matrix) {
 	u.jacobian(w, roots, y, v, dx, g.ad)
 }
 
-// gainUnit is y = f(gain·x + shift), with a gain and a shift for each map, the same at all places.
+// gainUnit is y = f(gain·x + shift). Each map has a gain and a shift, the same at all places.
 //
-// Of one record the gradient by the gain is the sum over places of x∘δ and by the shift of δ.
+// For one record, the gradient by the gain is the sum of x∘δ over places, and by the shift the sum
+// of δ.
 type gainUnit struct {
 	be           device.Backend
 	places, maps int
@@ -122,7 +123,7 @@ func newGainUnit(be device.Backend, places, maps int, f device.Func) *gainUnit {
 func (u *gainUnit) in() int  { return u.places * u.maps }
 func (u *gainUnit) out() int { return u.places * u.maps }
 
-// shapes call the shift a bias, which it is: code that groups parameters finds it among biases.
+// shapes names the shift "bias", so that code that groups parameters treats it as one.
 func (u *gainUnit) shapes(name string) []device.Shape {
 	return []device.Shape{{Name: name + ".gain", Rows: 1, Cols: u.maps},
 		{Name: name + ".bias", Rows: 1, Cols: u.maps}}
@@ -163,8 +164,8 @@ func (u *gainUnit) tangent(p *pairs, l int, v, t device.Matrix) {
 	u.be.Gradient(u.f, t, p.between(p.w.outs[l]))
 }
 
-// addNorms marks every record as one whose gradient must not be used: only critics, who ask for
-// blockNorms, normalise layers.
+// addNorms sets all norms to NaN, so that no gradient is used: only critics have layer norm, and
+// they call blockNorms instead.
 func (u *gainUnit) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {
 	for i := range dst {
 		dst[i] = math.NaN()
@@ -173,8 +174,8 @@ func (u *gainUnit) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {
 
 func (u *gainUnit) addSum(*walk, int, device.Matrix, device.Matrix, []float32, []device.Matrix) {}
 
-// blockNorms bounds what cancels between places as convolutions do, and between parts as dense
-// layers do.
+// blockNorms bounds the error of terms that cancel: between places as convUnit does, between parts
+// as denseUnit does.
 func (u *gainUnit) blockNorms(p *pairs, x, delta device.Matrix, weight, bias []float64) {
 	terms := p.w.spare(x.Rows, x.Cols)
 	u.be.Mul(terms, x, delta)
@@ -203,7 +204,7 @@ func (u *gainUnit) biasSum(p *pairs, delta device.Matrix, weights []float32, dst
 	u.sum(p, delta, weights, dst)
 }
 
-// sum adds up records first and places then, since a weight goes for all places of a part.
+// sum adds up records first and then places, since a weight applies to all places of a part.
 func (u *gainUnit) sum(p *pairs, m device.Matrix, weights []float32, dst device.Matrix) {
 	total := p.w.scratch(1, 1, m.Cols)
 	u.be.ColSums(weights, m, 0, total)

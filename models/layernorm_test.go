@@ -22,7 +22,7 @@ func curvedCases() map[string]criticCase {
 	return cases
 }
 
-// Second derivatives cost a part where there are some, and nothing where there are none.
+// A critic has a fourth part if and only if it has second derivatives.
 func TestCriticParts(t *testing.T) {
 	curved := curvedCases()
 	for name, c := range criticCases() {
@@ -41,7 +41,7 @@ func TestCriticParts(t *testing.T) {
 	}
 }
 
-// contribution is record i's norms by blocks and its gradient, as they come out of a batch.
+// contribution returns record i's block norms and its gradient, computed in a batch.
 func contribution(n paired, b device.Batch, i int) (norms []float64, gradient []float32) {
 	g := n.Gradients(b).(BlockGradients)
 	each := make([][]float64, n.Params().Blocks())
@@ -100,20 +100,20 @@ func TestCriticOthersDoNotMatter(t *testing.T) {
 	}
 }
 
-// A layer whose outputs are all the same for a record, variance 0, has the derivatives that the
-// definition gives it.
+// If a layer's outputs are all equal for a record, so that the variance is 0, the derivatives are
+// those of the definition.
 func TestCriticConstantRows(t *testing.T) {
 	for name, c := range curvedCases() {
 		if !strings.HasPrefix(name, "layer norm") || c.loss != Wasserstein {
 			continue
 		}
 		n := newPaired(t, c)
-		first := n.Params().Block(1) // biases: of a record of zeros the layer's sums
+		first := n.Params().Block(1) // biases, which are the layer's sums for a record of zeros
 		device.CPU().Fill(first, 0.7)
 		b := criticBatch(rand.New(rand.NewPCG(6, 6)), 4, c.dim, c.classes)
 		fakes, mix := normalMatrix(rand.New(rand.NewPCG(6, 7)), 4, c.dim),
 			[]float32{0.25, 0.5, 0.25, 0.75}
-		clear(b.Dense.Row(1)) // with its fake: x̂ too
+		clear(b.Dense.Row(1)) // and its fake, so that x̂ is zero too
 		clear(fakes.Row(1))
 		clear(b.Dense.Row(2))
 		g := n.PairGradients(b, fakes, mix, n.lambda)
@@ -151,7 +151,8 @@ func TestCriticConstantRows(t *testing.T) {
 	}
 }
 
-// Labels that are none have a score of 0 and no gradient, with second derivatives as without.
+// Records with invalid labels have score 0 and no gradient, also in critics with second
+// derivatives.
 func TestCriticWithoutLabel(t *testing.T) {
 	for name, c := range curvedCases() {
 		if c.classes == 0 {
@@ -174,7 +175,7 @@ func TestCriticWithoutLabel(t *testing.T) {
 	}
 }
 
-// Gain and shift are blocks of their own, next to the layer's weights and biases.
+// Gain and shift are separate blocks, after the layer's weights and biases.
 func TestLayerNormBlocks(t *testing.T) {
 	a := CNN{Height: 4, Width: 4, Channels: 1, Convolutions: []Convolution{{Maps: 3, Size: 3}},
 		Hidden: []int{5}, LayerNorm: true}
@@ -225,7 +226,8 @@ func TestLayerNormIsForCritics(t *testing.T) {
 	}
 }
 
-// Descriptions without the field are written as they were before there was one.
+// The JSON of descriptions without layer norm does not mention it, as in files written before the
+// field existed.
 func TestLayerNormJSON(t *testing.T) {
 	for _, a := range []any{VectorCritic(), SmallCritic28()} {
 		text, err := json.Marshal(a)

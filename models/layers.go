@@ -15,21 +15,20 @@ type LayerKind int
 const (
 	// y = f(xW + b).
 	DenseLayer LayerKind = iota
-	// The same matrix at all places of Window: patches·W + b, Maps numbers a place, then f.
+	// The same matrix at all places of Window: y = f(patches·W + b), with Maps numbers at each place.
 	ConvolutionLayer
-	// The transpose of a convolution: x holds Maps numbers for each place of Window, x·W paints a
-	// patch there, patches that overlap are added up, and then come b and f. W has Maps rows.
+	// The transpose of a convolution: x holds Maps numbers for each place of Window, and x·W is a
+	// patch there. Overlapping patches are added, then b is added and f applied. W has Maps rows.
 	TransposedLayer
 	// An image of the form Image becomes one twice as high and wide, by UpSampling.
 	EnlargingLayer
-	// y = f((x − Centre)∘W + b), for each of as many channels as W has columns, which are the same at
-	// all pixels.
+	// y = f((x − Centre)∘W + b). W has one column for each channel, and is the same at all pixels.
 	ScaleLayer
-	// y = (x − mean)/√(variance + Epsilon), mean and variance those of one record's numbers.
+	// y = (x − mean)/√(variance + Epsilon), with the mean and variance of one record's numbers.
 	StandardLayer
 	// y = f(x).
 	FunctionLayer
-	// Runs of numbers leave by Heads.
+	// Each run of numbers goes through its head of Heads.
 	HeadsLayer
 )
 
@@ -39,12 +38,12 @@ var layerNames = enum.Names[LayerKind]{Type: "models.LayerKind", List: []string{
 	FunctionLayer: "function", HeadsLayer: "heads",
 }}
 
-// String is the name.
+// String returns the name.
 func (k LayerKind) String() string { return layerNames.String(k) }
 
-// A Layer is one step of a network from a row of In numbers to one of Out, described so that
-// another program can take it: see connect/onnx. Only the fields that its Kind names are set.
-// Images lie as [device.Image] says.
+// A Layer is one step of a network, from a row of In numbers to a row of Out numbers, described so
+// that another program can run it: see connect/onnx. Only the fields that the comment of its Kind
+// names are set. The layout of images is that of [device.Image].
 type Layer struct {
 	Kind                 LayerKind
 	In, Out              int
@@ -58,14 +57,15 @@ type Layer struct {
 	Heads                []Head
 }
 
-// A Layered network is layers one after another: the generators, classifiers and critics of this
-// package are. Of a VAE the layers are those of its decoder, from draws of the standard Gaussian
-// prior to the means that Sample states. An RBM is not layered: its samples come from Gibbs sweeps.
+// A Layered network is a sequence of layers. The generators, classifiers and critics of this
+// package are Layered. The layers of a VAE are those of its decoder, from draws of the standard
+// Gaussian prior to the means that Sample returns. An RBM is not Layered: its samples come from
+// Gibbs sweeps.
 //
-// The layers are those of a generator's Generate, of a classifier's Predict, and of the outputs
-// from which a critic's score is added up: one for all records and one for each class.
+// The layers are those of a generator's Generate and of a classifier's Predict. The layers of a
+// critic end in the outputs whose sum is its score: one for all records and one for each class.
 type Layered interface {
-	// Layers are copies on the host, which share nothing with the network.
+	// Layers returns copies in host memory that share nothing with the network.
 	Layers() []Layer
 }
 
@@ -75,25 +75,26 @@ type Layered interface {
 func LayersOf(net any) ([]Layer, error) {
 	n, ok := net.(Layered)
 	if !ok {
-		return nil, param.New("models.LayersOf", fmt.Sprintf("%T", net), "a network of layers")
+		return nil, param.New("models.LayersOf", fmt.Sprintf("%T", net),
+			"a network that implements models.Layered")
 	}
 	return n.Layers(), nil
 }
 
-// Layers are those of Generate.
+// Layers returns the layers of Generate.
 func (n *decoder) Layers() []Layer { return n.chain.layerList() }
 
-// Layers are those of Predict.
+// Layers returns the layers of Predict.
 func (n *Classifier) Layers() []Layer {
 	list := n.body.layerList()
 	return append(list, Layer{Kind: HeadsLayer, In: n.classes, Out: n.classes,
 		Heads: []Head{{n.classes, SoftmaxHead}}})
 }
 
-// Layers are those that scores are added up from.
+// Layers returns the layers that end in the terms of a score.
 func (n *critic) Layers() []Layer { return n.chain.layerList() }
 
-// Layers are those of the decoder.
+// Layers returns the layers of the decoder.
 func (n *vae) Layers() []Layer {
 	list := n.dec.layerList()
 	if n.layout != nil {
@@ -145,7 +146,7 @@ func (u *upSampleUnit) layer() Layer {
 	return Layer{Kind: EnlargingLayer, Image: u.image, UpSampling: u.how}
 }
 
-// layer goes by the moments of Generate: the average over the last batches.
+// layer uses the moments of Generate: the average over the last batches.
 func (u *batchNorm) layer() Layer {
 	moments, weight := copied(u.be, u.running), copied(u.be, u.gain)
 	for i, scale := range moments.Row(1) {

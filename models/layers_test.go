@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// walkLayers is the output of layers by the operations that their documentation names.
+// walkLayers computes the output of layers by the operations that their documentation states.
 func walkLayers(t *testing.T, list []Layer, x device.Matrix) device.Matrix {
 	t.Helper()
 	be := device.CPU()
@@ -91,8 +91,8 @@ func near(t *testing.T, what any, got, want []float32) {
 	}
 }
 
-// TestLayersAreTheNetwork: what layers describe states what the network states, for every network
-// that has layers, with parameters and moments that have moved.
+// TestLayersAreTheNetwork: layers compute what the network computes, for every Layered network,
+// with changed parameters and moments.
 func TestLayersAreTheNetwork(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	be := device.CPU()
@@ -114,7 +114,7 @@ func TestLayersAreTheNetwork(t *testing.T) {
 		generatorCase{ConvDecoder{Height: 4, Width: 4, Channels: 2, Maps: []int{2, 3}, Size: 3,
 			Enlarge: NearestUp, Activation: LeakyReLU, Output: device.Softplus}, nil}) {
 		n := newTestGenerator(t, c, 3)
-		n.Forward(randomRows(rng, 9, 3)) // which moves the moments
+		n.Forward(randomRows(rng, 9, 3)) // changes the moments
 		check(c.arch, n, 3, n.Generate, n.Dim())
 	}
 	images := CNN{Height: 5, Width: 4, Channels: 2, Hidden: []int{3}, Activation: Tanh,
@@ -153,7 +153,7 @@ func TestLayersAreTheNetwork(t *testing.T) {
 	}
 }
 
-// TestLayersOfDecoders: what a VAE's layers state of a draw is what Sample states of the same.
+// TestLayersOfDecoders: the layers of a VAE map a draw to the record that Sample returns for it.
 func TestLayersOfDecoders(t *testing.T) {
 	be := device.CPU()
 	for _, v := range []Visible{{Dim: 6}, {Dim: 6, Likelihood: GaussianUnit},
@@ -175,7 +175,7 @@ func TestLayersOfDecoders(t *testing.T) {
 	}
 }
 
-// TestLayersAreCopies: layers do not change a network, nor with it.
+// TestLayersAreCopies: changing layers does not change the network.
 func TestLayersAreCopies(t *testing.T) {
 	n, err := MLP{Hidden: []int{3}, BatchNorm: true}.NewGenerator(device.CPU(), 2,
 		[]Head{{1, SigmoidHead}}, 1)

@@ -18,7 +18,7 @@ type Block struct {
 	Missing bool `json:"missing,omitempty"`
 }
 
-// numbers is how many coordinates of a block are numbers.
+// numbers returns the number of coordinates of a block that are numbers.
 func (b Block) numbers() int {
 	switch {
 	case b.OneHot:
@@ -34,22 +34,22 @@ func (v Visible) checkBlocks(c *checker) {
 	if len(v.Blocks) == 0 {
 		return
 	}
-	c.OK(!v.Sparse, path, len(v.Blocks), "none: sparse records are sets of items")
+	c.OK(!v.Sparse, path, len(v.Blocks), "no blocks: sparse records are sets of items")
 	total := 0
 	for i, b := range v.Blocks {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		c.OK(b.Width > 0 && b.Width <= maxHeads, at+".Width", b.Width,
 			fmt.Sprintf("an integer from 1 to %d", maxHeads))
 		c.OK(!b.Missing || !b.OneHot && b.Width > 1, at+".Missing", b.Missing,
-			"a block of numbers and one coordinate more: a missing level is a level")
+			"false, or a block of numbers of width 2 or more; a missing level of OneHot is one more level")
 		total = min(total+max(min(b.Width, maxHeads), 0), maxHeads)
 	}
 	c.OK(total == v.Dim, path, total,
-		fmt.Sprintf("%d coordinates together, those of a record", v.Dim))
+		fmt.Sprintf("%d coordinates together, as Visible.Dim says", v.Dim))
 }
 
-// output is the function that turns the sums of the last layer into means, element by element, as
-// far as that can be done before layout.
+// output returns the element-wise function after the last layer. It turns sums into means, or is
+// the identity if a layout does so afterwards.
 func (v Visible) output() device.Func {
 	if len(v.Blocks) > 0 {
 		return device.Identity
@@ -65,7 +65,7 @@ type layout struct {
 	column device.Matrix // scratch of training
 }
 
-// newLayout is nil for records without blocks.
+// newLayout returns the layout of v's blocks, or nil if there are none.
 func newLayout(be device.Backend, v Visible) *layout {
 	if len(v.Blocks) == 0 {
 		return nil
@@ -113,9 +113,9 @@ func (l *layout) room(rows int) device.Matrix {
 	return l.column.RowRange(0, rows)
 }
 
-// dropMissing scales the derivatives by numbers with 1 − the coordinate that says that they are
-// missing: the likelihood of a record is that of what is missing, times that of the numbers that
-// are not.
+// dropMissing multiplies the derivatives by numbers with 1 − their missing indicator: the
+// likelihood of a record is that of its missing indicators times that of the numbers that are
+// present.
 func (l *layout) dropMissing(delta, x device.Matrix) {
 	if l == nil || delta.Rows == 0 {
 		return
@@ -135,9 +135,10 @@ func (l *layout) dropMissing(delta, x device.Matrix) {
 	})
 }
 
-// compete subtracts Σ log(1 + eˢ), over the sums s of the numbers of a block, from the sum of the
-// coordinate that says that they are missing: its mean is then the probability of that one state
-// beside all choices of zeros and ones for the numbers. The column is scratch of as many rows.
+// compete subtracts Σ log(1 + eˢ), over the sums s of a block's numbers, from the sum of the
+// missing indicator. The mean of the indicator is then the probability of the state "missing" among
+// all states of the block; the others are the choices of zeros and ones for the numbers. column is
+// scratch with as many rows as sums.
 func (l *layout) compete(sums, column device.Matrix) {
 	l.each(func(b Block, lo int) {
 		if !b.Missing {
@@ -151,8 +152,8 @@ func (l *layout) compete(sums, column device.Matrix) {
 	})
 }
 
-// loss is the negative log-likelihood of a record, given its means less itself as dropMissing left
-// them.
+// loss returns the negative log-likelihood of the record x, given delta, its means minus x after
+// dropMissing.
 func (l *layout) loss(number Likelihood, delta, x []float32) (sum float64) {
 	l.each(func(b Block, lo int) {
 		present := 1.0
@@ -178,8 +179,8 @@ func (l *layout) loss(number Likelihood, delta, x []float32) (sum float64) {
 	return sum
 }
 
-// draw replaces means by draws of zeros and ones: one level of each one-hot block, and no number
-// where it is missing.
+// draw replaces means by draws of zeros and ones: one level of each one-hot block, and zeros for
+// numbers that are missing.
 func (l *layout) draw(s *stream, row []float32) {
 	if l == nil {
 		s.bernoulli(row)
@@ -198,7 +199,7 @@ func (l *layout) draw(s *stream, row []float32) {
 	})
 }
 
-// holds reports whether a row of zeros and ones is one that draw can leave.
+// holds reports whether draw can produce the given row of zeros and ones.
 func (l *layout) holds(row []float32) bool {
 	ok := true
 	l.each(func(b Block, lo int) {

@@ -18,7 +18,7 @@ func mixedVisible(l Likelihood) Visible {
 		{Width: 3, OneHot: true}, {Width: 2, Missing: true}, {Width: 3, Missing: true}}}
 }
 
-// mixedBatch is rows random records in blocks, with keys.
+// mixedBatch returns random records in blocks, with keys.
 func mixedBatch(rng *rand.Rand, rows int, v Visible) device.Batch {
 	b := binaryBatch(rng, rows, v.Dim, 0)
 	for i := range rows {
@@ -42,8 +42,8 @@ func mixedBatch(rng *rand.Rand, rows int, v Visible) device.Batch {
 	return b
 }
 
-// mixedLoss64 is the negative log-likelihood of a record by the decoder's sums, in float64 and
-// written without the layout.
+// mixedLoss64 returns the negative log-likelihood of a record given the decoder's sums, in float64
+// and without the layout.
 func mixedLoss64(v Visible, out []float64, x []float64) (sum float64) {
 	bernoulli := func(o, x float64) float64 {
 		return math.Log1p(math.Exp(-math.Abs(o))) + max(o, 0) - x*o
@@ -115,8 +115,8 @@ func checkLosses(t *testing.T, n *vae, b device.Batch) {
 	}
 }
 
-// TestAMissingNumberTeachesNothing: whatever a decoder states of a number, a record in which it is
-// missing has the same gradient by it, 0.
+// TestAMissingNumberTeachesNothing: if a number is missing in a record, the record's gradient by
+// the decoder's output for it is 0.
 func TestAMissingNumberTeachesNothing(t *testing.T) {
 	v := Visible{Dim: 2, Blocks: []Block{{Width: 2, Missing: true}}}
 	n := newTestVAE(t, VAE{Latent: 1}, v)
@@ -136,7 +136,7 @@ func TestVAEStatesProbabilitiesOfBlocks(t *testing.T) {
 	checkMeans(t, v, out)
 }
 
-// checkMeans tests that levels add up to 1 and all else lies in [0,1].
+// checkMeans tests that all means are in [0,1] and the probabilities of levels add up to 1.
 func checkMeans(t *testing.T, v Visible, out device.Matrix) {
 	t.Helper()
 	for i := range out.Rows {
@@ -185,14 +185,14 @@ func TestRBMGradientOfBlocks(t *testing.T) {
 	}
 }
 
-// TestRBMOfBlocksSamplesItsEnergy compares chains with the law exp(−F)/Z over the records that the
-// blocks allow, listed one by one.
+// TestRBMOfBlocksSamplesItsEnergy compares chains with the distribution exp(−F)/Z over all records
+// that the blocks allow.
 //
-// The total variation between a law of s cells and the shares of N independent draws exceeds
-// √(s/4N) + √(ln(1/β)/2N) with probability at most β (the mean by Cauchy–Schwarz, the rest by
-// McDiarmid): 0.0163 at s = 18, N = 100,000 and β = 1e-8. Each chain is a draw of its own, after 60
-// sweeps of a machine whose weights are near 1. Power: without compete the distance is 0.39,
-// with sigmoids for the softmax 0.055.
+// The total variation distance between a distribution on s cells and the frequencies of N
+// independent draws exceeds √(s/4N) + √(ln(1/β)/2N) with probability at most β (the mean by
+// Cauchy–Schwarz, the rest by McDiarmid): 0.0163 at s = 18, N = 100,000 and β = 1e-8. Each chain is
+// an independent draw, after 60 sweeps of a machine whose weights are of size 1. Power: without
+// compete the distance is 0.39, with sigmoids for the softmax 0.055.
 func TestRBMOfBlocksSamplesItsEnergy(t *testing.T) {
 	blocks := []Block{{Width: 3, OneHot: true}, {Width: 1}, {Width: 2, Missing: true}}
 	v := Visible{Dim: 6, Blocks: blocks}
@@ -233,7 +233,7 @@ func TestRBMOfBlocksSamplesItsEnergy(t *testing.T) {
 		delete(got, row)
 	}
 	if distance > 0.0163 || len(got) > 0 || largest > 0.5 {
-		t.Errorf("total variation %v, %d strange records, largest share %v",
+		t.Errorf("total variation %v, %d records that blocks do not allow, largest probability %v",
 			distance, len(got), largest)
 	}
 }
@@ -305,7 +305,7 @@ func TestSamplesOfBlocksAreConcurrent(t *testing.T) {
 		for i := range 6 {
 			wg.Go(func() {
 				if !slices.Equal(draw(uint64(i%3)), want[i%3]) {
-					t.Errorf("%T: other records beside other callers", n)
+					t.Errorf("%T: other records with concurrent callers", n)
 				}
 			})
 		}

@@ -23,7 +23,7 @@ type MLP struct {
 	LayerNorm bool `json:"layer_norm,omitempty"`
 }
 
-// Name is "mlp".
+// Name returns "mlp".
 func (MLP) Name() string { return "mlp" }
 
 // Validate reports every mistake in the description, nil if there is none.
@@ -37,8 +37,9 @@ func (a MLP) Validate() error {
 	return c.Err()
 }
 
-// Classifier builds a network with in inputs and one output per class, with weights
-// drawn from a public seed.
+// Classifier builds a network with one output per class, with weights drawn from a public seed.
+//
+// Shapes: in is the number of coordinates of a record.
 //
 // Errors: joined *param.Error values.
 func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Classifier, error) {
@@ -46,7 +47,7 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	c.OK(be != nil, "models.MLP.Classifier", be, "a backend")
 	c.Add(a.Validate())
 	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm,
-		"false: a classifier's records are clipped one by one")
+		"false for a classifier: batch norm mixes records")
 	c.OK(!a.LayerNorm, "models.MLP.LayerNorm", a.LayerNorm, "false: only critics support LayerNorm")
 	c.positive("models.MLP.Classifier: in", in)
 	c.positive("models.MLP.Classifier: classes", classes)
@@ -61,16 +62,15 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	return n, nil
 }
 
-// Classifier is a network that gives each record a probability for every class,
-// trained on the cross-entropy of labels. Package sgd trains it privately, as any
-// Network.
+// Classifier is a network that gives each record a probability for every class, trained on the
+// cross-entropy of labels. Package sgd trains it privately, like any Network.
 type Classifier struct {
 	be          device.Backend
 	in, classes int
 	params      device.Params
 	body        body
 	newPass     func() pass
-	dense       bool // the body takes no sparse records
+	dense       bool // the body cannot read sparse records
 	stage       staging
 	pass        pass
 	rows        int
@@ -78,14 +78,14 @@ type Classifier struct {
 	pool        sync.Pool
 }
 
-// body is what a classifier's layers have in common, whatever they are.
+// A body is the layers of a classifier: a stack or a chain.
 type body interface {
 	bind(p device.Params, first int)
 	initialise(rng *rand.Rand, gain float64)
 	layerList() []Layer
 }
 
-// pass is one batch's way through a body, which ends in one number for each class.
+// A pass is one pass of a batch through a body, which ends in one number for each class.
 type pass interface {
 	forward(x record, rows int)
 	last() device.Matrix
@@ -111,7 +111,7 @@ func (n *Classifier) Dim() int { return n.in }
 // Classes returns the number of classes.
 func (n *Classifier) Classes() int { return n.classes }
 
-// Params are weights and biases, layer by layer.
+// Params returns the weights and biases, layer by layer.
 func (n *Classifier) Params() device.Params { return n.params }
 
 // Bind moves the parameters into p.
@@ -121,8 +121,8 @@ func (n *Classifier) Bind(p device.Params) {
 	n.body.bind(p, 0)
 }
 
-// Gradients of the cross-entropy of b.Labels. A record without a label, or with one
-// outside [0, Classes), has gradient zero.
+// Gradients returns the gradients of the cross-entropy of b.Labels. A record without a label, or
+// with one outside [0, Classes), has gradient zero.
 func (n *Classifier) Gradients(b device.Batch) Gradients {
 	return n.gradients(b, func(i int, probabilities, delta []float32) float64 {
 		if b.Labels == nil || b.Labels[i] < 0 || int(b.Labels[i]) >= len(delta) {
@@ -135,8 +135,8 @@ func (n *Classifier) Gradients(b device.Batch) Gradients {
 	})
 }
 
-// GradientsSoft of the cross-entropy of given class probabilities, one host row of
-// targets for each record of b.
+// GradientsSoft returns the gradients of the cross-entropy with given class probabilities: targets
+// has one row on the host for each record of b.
 //
 // Shapes: targets is Rows×Classes. Rows should add up to 1.
 func (n *Classifier) GradientsSoft(b device.Batch, targets device.Matrix) Gradients {
@@ -150,7 +150,7 @@ func (n *Classifier) GradientsSoft(b device.Batch, targets device.Matrix) Gradie
 	})
 }
 
-// record is b's records in a form that the body takes.
+// record returns b's records in a form that the body can read.
 func (n *Classifier) record(s *staging, b device.Batch) record {
 	r := s.record(b)
 	if n.dense && r.sparse != nil && b.Rows > 0 {
@@ -200,8 +200,8 @@ func (n *Classifier) AddWeightedSum(dst device.Params, weights []float32) {
 // Losses sets dst to each record's cross-entropy.
 func (n *Classifier) Losses(dst []float64) { copy(dst, n.losses) }
 
-// Predict sets dst to the class probabilities of b's records. Safe for concurrent
-// use as long as nothing trains the network meanwhile.
+// Predict sets dst to the class probabilities of b's records. It is safe for concurrent use as long
+// as nothing trains the network meanwhile.
 //
 // Shapes: dst is Rows×Classes, on the host.
 func (n *Classifier) Predict(b device.Batch, dst device.Matrix) {
@@ -228,8 +228,8 @@ type predictor struct {
 	pass  pass
 }
 
-// PredictClass sets dst to the most probable class of each record, the first of
-// equals.
+// PredictClass sets dst to the most probable class of each record. Of several equal ones it is the
+// first.
 func (n *Classifier) PredictClass(b device.Batch, dst []int32) {
 	p := device.HostMatrix(b.Rows, n.Classes(), make([]float32, b.Rows*n.Classes()))
 	n.Predict(b, p)

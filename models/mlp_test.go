@@ -19,7 +19,7 @@ func newTestClassifier(t *testing.T, a MLP, in, classes int) *Classifier {
 	return n
 }
 
-// softNetwork trains on fixed soft targets, picked by Index.
+// softNetwork trains on fixed soft targets, chosen by Index.
 type softNetwork struct {
 	*Classifier
 	targets device.Matrix
@@ -94,7 +94,7 @@ func TestClassifierGradient(t *testing.T) {
 	}
 }
 
-// A label that no schema declares must not fail a fit.
+// A label outside the schema must not make a fit fail.
 func TestClassifierIgnoresUnknownLabels(t *testing.T) {
 	n := newTestClassifier(t, MLP{Hidden: []int{5}}, 6, 3)
 	b := binaryBatch(rand.New(rand.NewPCG(3, 2)), 4, 6, 0.5)

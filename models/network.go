@@ -6,14 +6,13 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A Network is anything with parameters and per-example gradients.
+// A Network has parameters and per-example gradients.
 //
-// Its gradient for one example must be a function of that example (its record,
-// label and key), of the current parameters and of state that BeginStep
-// fixed; never of the other examples in the batch. Private training bounds what
-// one record can change by clipping that record's own gradient, so a network
-// that mixes records (batch normalisation, a mean over the batch) has no guarantee
-// at all.
+// Its gradient for one example must be a function of that example (its record, label and key), of
+// the current parameters and of state that BeginStep fixed. It must never depend on the other
+// examples in the batch. Private training bounds what one record can change by clipping that
+// record's own gradient, so a network that mixes records (batch normalisation, a mean over the
+// batch) has no guarantee at all.
 type Network interface {
 	// Params returns the parameters being trained. Writing them changes the network.
 	Params() device.Params
@@ -24,9 +23,8 @@ type Network interface {
 
 // Gradients are the per-example gradients of one batch, in any form.
 type Gradients interface {
-	// SquaredNorms sets dst[i] to ‖gᵢ‖², or to an upper bound of it.
-	// Computed in float64. A value that is not finite, NaN or +Inf, marks an example that
-	// must be left out.
+	// SquaredNorms sets dst[i] to ‖gᵢ‖², or to an upper bound of it. It is computed in float64. A
+	// value that is not finite, NaN or +Inf, marks an example that must be left out.
 	//
 	// Guarantee: private training relies on dst[i] ≥ ‖gᵢ‖² for the rows that
 	// AddWeightedSum adds. A larger bound only clips more.
@@ -37,9 +35,9 @@ type Gradients interface {
 	AddWeightedSum(dst device.Params, weights []float32)
 }
 
-// A Stepper has work to do once per step, before any Gradients of that step and for
-// every batch, from released parameters and public randomness only: for example,
-// advancing the persistent chains of a Boltzmann machine.
+// A Stepper has work to do once per step, whatever the batch: for example, to advance the
+// persistent chains of a Boltzmann machine. Training calls BeginStep before the first call of
+// Gradients in that step. BeginStep must depend on released parameters and public randomness only.
 type Stepper interface{ BeginStep() }
 
 // A Density is a network that models how records are distributed: it is trained on records
@@ -84,9 +82,9 @@ type Visible struct {
 	Dim        int        `json:"dim"`        // coordinates of an encoded record
 	Likelihood Likelihood `json:"likelihood"` // how a record is distributed given its mean
 	Sparse     bool       `json:"sparse"`     // records come as sets of items
-	// Blocks group the coordinates of a record; nil if coordinates are independent. For a one-hot
-	// block a generator states the probabilities of the levels, for numbers their means if they are
-	// not missing, and for the missing indicator its probability. Likelihood applies to numbers.
+	// Blocks group the coordinates of a record; nil if coordinates are independent. Density.Sample
+	// then returns the probabilities of the levels of a one-hot block, the means of numbers given that
+	// they are not missing, and the probability of a missing indicator. Likelihood applies to numbers.
 	Blocks []Block `json:"blocks,omitempty"`
 }
 

@@ -6,7 +6,7 @@ import "github.com/seed7ba64551/privgen/device"
 // without normalisation.
 func VectorCritic() MLP { return MLP{Hidden: []int{128, 64}, Activation: LeakyReLU} }
 
-// VectorGenerator is the generator for VectorCritic.
+// VectorGenerator returns the generator for VectorCritic.
 func VectorGenerator() MLP { return MLP{Hidden: []int{64, 128}, BatchNorm: true} }
 
 // PaperCritic28 returns the critic of the dp-GAN experiments on MNIST: three convolutions of 5×5
@@ -17,7 +17,8 @@ func VectorGenerator() MLP { return MLP{Hidden: []int{64, 128}, BatchNorm: true}
 // and their code.
 func PaperCritic28() CNN { return critic28(64) }
 
-// SmallCritic28 is PaperCritic28 with a quarter of the maps: 3 million operations, for CPUs.
+// SmallCritic28 returns PaperCritic28 with a quarter of the maps, for CPUs: a forward pass takes 3
+// million floating-point operations.
 func SmallCritic28() CNN { return critic28(16) }
 
 func critic28(maps int) CNN { return criticOf(28, 1, maps, 2*maps, 4*maps) }
@@ -30,14 +31,15 @@ func criticOf(side, channels int, maps ...int) CNN {
 	return a
 }
 
-// PaperGenerator28 follows the generator of the dp-GAN experiments on MNIST: a dense layer, then
-// transposed convolutions with batch normalisation. Its windows have an even side, so that images
-// double without cropping: 7, 14 and 28 pixels.
+// PaperGenerator28 returns a generator after that of the dp-GAN experiments on MNIST: a dense
+// layer, then transposed convolutions with batch normalisation. Its windows have an even side, so
+// that images double without cropping: 7, 14 and 28 pixels.
 //
 // Source: as PaperCritic28, which starts at 4 pixels and crops 8 to 7.
 func PaperGenerator28() ConvDecoder { return generatorOf(28, 1, 128, 64) }
 
-// SmallGenerator28 is for CPUs: 3 million operations an image.
+// SmallGenerator28 returns a smaller PaperGenerator28, for CPUs: an image takes 3 million
+// floating-point operations.
 func SmallGenerator28() ConvDecoder { return generatorOf(28, 1, 32, 16) }
 
 func generatorOf(side, channels int, maps ...int) ConvDecoder {
@@ -45,21 +47,21 @@ func generatorOf(side, channels int, maps ...int) ConvDecoder {
 		Enlarge: TransposedUp, Output: device.Sigmoid, BatchNorm: true}
 }
 
-// Critic32, Critic48 and Critic64 are critics of square images of that many pixels, DCGAN's without
-// its normalisation. Channels is 1 for grey and 3 for colours.
+// Critic32 returns a critic for images of 32×32 pixels: DCGAN's, without its normalisation.
+// Channels is 1 for grey and 3 for colours.
 func Critic32(channels int) CNN { return criticOf(32, channels, 64, 128, 256) }
 
-// Critic48 is for 48×48 pixels; see Critic32.
+// Critic48 returns a critic for images of 48×48 pixels; see Critic32.
 func Critic48(channels int) CNN { return criticOf(48, channels, 64, 128, 256, 512) }
 
-// Critic64 is for 64×64 pixels; see Critic32.
+// Critic64 returns a critic for images of 64×64 pixels; see Critic32.
 func Critic64(channels int) CNN { return criticOf(64, channels, 64, 128, 256, 512) }
 
-// Generator32 is the generator for Critic32.
+// Generator32 returns the generator for Critic32.
 func Generator32(channels int) ConvDecoder { return generatorOf(32, channels, 256, 128, 64) }
 
-// Generator48 is the generator for Critic48.
+// Generator48 returns the generator for Critic48.
 func Generator48(channels int) ConvDecoder { return generatorOf(48, channels, 256, 128, 64, 32) }
 
-// Generator64 is the generator for Critic64.
+// Generator64 returns the generator for Critic64.
 func Generator64(channels int) ConvDecoder { return generatorOf(64, channels, 512, 256, 128, 64) }

@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// flops of a forward pass: two for each multiplication by a weight.
+// flops returns the operations of a forward pass: two for each multiplication by a weight.
 func flops(a CNN) int {
 	total := 0
 	for _, u := range a.units(device.CPU(), 1) {

@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// Networks print as how large they are, under every verb: their scratch memory holds the records of
-// the last batch.
+// describe prints the size of a network. Under every verb a network prints its size and nothing
+// else, because its scratch memory holds the records of the last batch.
 
 func describe(f fmt.State, n interface{ Dim() int }, params int) {
 	_, _ = fmt.Fprintf(io.Writer(f), "network of %d coordinates and %d parameters", n.Dim(), params)
 }
 
-// Format prints how large the network is, under every verb.
+// Format prints the size of the network, under every verb.
 func (n *Classifier) Format(f fmt.State, _ rune) { describe(f, n, n.params.Len()) }
 
 func (n *vae) Format(f fmt.State, _ rune)     { describe(f, n, n.params.Len()) }

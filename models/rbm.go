@@ -8,9 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// RBM describes a restricted Boltzmann machine of binary visible and hidden
-// units, trained by persistent contrastive divergence. A one-hot block of a
-// record is one visible unit of as many states (a softmax unit).
+// RBM describes a restricted Boltzmann machine of binary visible and hidden units, trained by
+// persistent contrastive divergence. A one-hot block of a record is one visible unit with as many
+// states as the block has levels (a softmax unit).
 //
 // Source: Tieleman, "Training Restricted Boltzmann Machines using Approximations
 // to the Likelihood Gradient", 2008. The chains start from a public seed and depend on
@@ -30,7 +30,7 @@ type RBM struct {
 	VisibleBias float64 `json:"visible_bias,omitempty"`
 }
 
-// Name is "rbm".
+// Name returns "rbm".
 func (RBM) Name() string { return "rbm" }
 
 // Validate reports every mistake in the description, nil if there is none.
@@ -127,7 +127,7 @@ func (n *rbm) rebind() {
 // Dim returns the number of visible units.
 func (n *rbm) Dim() int { return n.visible.Dim }
 
-// Params returns the weights, the visible and the hidden biases.
+// Params returns the weights, the visible biases and the hidden biases.
 func (n *rbm) Params() device.Params { return n.params }
 
 // Bind moves the parameters into p.
@@ -137,17 +137,17 @@ func (n *rbm) Bind(p device.Params) {
 	n.rebind()
 }
 
-// BeginStep advances the persistent chains at the current, released, parameters
-// and takes their statistics as this step's negative phase.
+// BeginStep advances the persistent chains at the current, released parameters. Their statistics
+// are the negative phase of this step.
 func (n *rbm) BeginStep() {
 	n.chains.advance(n, n.arch.Sweeps)
 	n.chains.refresh(n)
 }
 
-// AppendState appends the chains.
+// AppendState appends the state of the chains.
 func (n *rbm) AppendState(dst []byte) []byte { return n.chains.appendState(dst) }
 
-// SetState restores the chains.
+// SetState restores the state of the chains.
 func (n *rbm) SetState(state []byte) error {
 	if err := n.chains.setState(state); err != nil {
 		return err
@@ -167,14 +167,13 @@ func (n *rbm) resize(rows int) {
 	n.rows = rows
 }
 
-// units is the hidden units' columns of a matrix that has one column more.
+// units returns the columns of the hidden units of m, which has one more column.
 func (n *rbm) units(m device.Matrix) device.Matrix { return m.Slice(0, n.rows, 0, n.arch.Hidden) }
 
-// Gradients of the negative log-likelihood, the partition function's part taken
-// from the chains: N − vᵢhᵢᵀ for the weights, n_v − vᵢ and n_h − hᵢ for the biases,
-// where hᵢ = σ(vᵢW + c) and N, n_v, n_h are the chains' means. With a constant unit
-// added on either side that is the one matrix N′ − v′h′ᵀ, v′ = [v, 1], h′ = [h, 1],
-// whose corner is 0.
+// Gradients returns the gradients of the negative log-likelihood, in which the chains estimate the
+// partition function's part: N − vᵢhᵢᵀ for the weights, n_v − vᵢ and n_h − hᵢ for the biases, where
+// hᵢ = σ(vᵢW + c) and N, n_v, n_h are the chains' means. With a constant unit added on both sides
+// this is one matrix N′ − v′h′ᵀ, where v′ = [v, 1] and h′ = [h, 1]. Its corner is 0.
 func (n *rbm) Gradients(b device.Batch) Gradients {
 	n.resize(b.Rows)
 	n.x = n.stage.record(b)
@@ -188,9 +187,9 @@ func (n *rbm) Gradients(b device.Batch) Gradients {
 
 // meanVisible sets v to the means of visible units given hidden ones; column is scratch.
 //
-// The states of a one-hot block are its levels, those of a block of numbers that can be missing all
-// choices of zeros and ones and, as one more, missing: energy and gradient are those of binary
-// units, only fewer states are summed over.
+// The states of a one-hot block are its levels. The states of a block of numbers that can be
+// missing are all choices of zeros and ones and one more, "missing". Energy and gradient are those
+// of binary units; only the sum over states has fewer terms.
 func (n *rbm) meanVisible(h, v, column device.Matrix) {
 	n.be.Gemm(false, true, 1, h, n.w, 0, v)
 	if n.layout == nil {
@@ -211,14 +210,14 @@ func (n *rbm) visibleTimes(m, dst device.Matrix) {
 	n.be.Gemm(false, false, 1, n.x.dense, m, 0, dst)
 }
 
-// SquaredNorms sets dst to ‖N′ − v′h′ᵀ‖² = ‖v′‖²‖h′‖² − 2 v′ᵀN′h′ + ‖N′‖², plus a
-// bound of the rounding error, because the terms nearly cancel for an example that
-// the machine explains well and a norm that is too small would break the clip.
+// SquaredNorms sets dst to ‖N′ − v′h′ᵀ‖² = ‖v′‖²‖h′‖² − 2 v′ᵀN′h′ + ‖N′‖², plus a bound of the
+// rounding error. The terms nearly cancel for an example that the machine models well, and with a
+// norm that is too small the clipped gradient would exceed the clip norm.
 //
-// All is float64 but the product V·N, whose elements are sums of k float32
-// products: each is off by at most γ Σ|v||N| with γ = k·2⁻²⁴/(1 − k·2⁻²⁴) in whatever
-// order they are added (Higham 2002, section 3.1), so v′ᵀN′h′ is off by at most
-// γ‖v′‖‖N′‖‖h′‖ by the Cauchy–Schwarz inequality. That is the slack added.
+// All is computed in float64 except the product V·N, whose elements are sums of k float32 products:
+// each is off by at most γ Σ|v||N| with γ = k·2⁻²⁴/(1 − k·2⁻²⁴) in whatever order they are added
+// (Higham 2002, section 3.1), so v′ᵀN′h′ is off by at most γ‖v′‖‖N′‖‖h′‖ by the Cauchy–Schwarz
+// inequality. That is the slack added.
 func (n *rbm) SquaredNorms(dst []float64) {
 	if n.rows == 0 {
 		return
@@ -240,10 +239,10 @@ func (n *rbm) SquaredNorms(dst []float64) {
 	}
 }
 
-// distanceBound is an upper bound of product − 2·cross + squared, where cross was
-// computed with float32 sums of terms products and the rest with float64 sums of no
-// more than terms + others. From 2²³ terms on the bound of the float32 sums says
-// nothing, and cross is taken for as bad as it can be.
+// distanceBound is an upper bound of product − 2·cross + squared, where cross was computed with
+// float32 sums of terms products and the rest with float64 sums of no more than terms + others. For
+// 2²³ terms or more the error bound of the float32 sums is of no use, and the Cauchy–Schwarz bound
+// replaces cross.
 func distanceBound(product, cross, squared float64, terms, others int) float64 {
 	rounding := (product + squared) * max(0x1p-40, float64(terms+others)*0x1p-51)
 	root := math.Sqrt(product * squared)
@@ -283,7 +282,8 @@ func (n *rbm) AddWeightedSum(dst device.Params, weights []float32) {
 	n.be.ColSums(negated, n.x.dense, 1, dst.Block(rbmVisible))
 }
 
-// sparseVisibleSum adds −Σ wᵢvᵢ: Sᵀ times the column of negated weights.
+// sparseVisibleSum adds −Σ wᵢvᵢ to dst: the transpose of the sparse records times the column of
+// negated weights.
 func (n *rbm) sparseVisibleSum(dst device.Matrix) {
 	column := n.work.Slice(0, n.rows, 0, 1)
 	n.be.Fill(column, 1)
@@ -292,8 +292,8 @@ func (n *rbm) sparseVisibleSum(dst device.Matrix) {
 	n.be.SparseGemmT(n.x.sparse, column, 1, dst)
 }
 
-// dropNonFinite clears examples of weight zero that hold NaN or infinities, but not
-// the constant unit, which later batches rely on.
+// dropNonFinite clears examples of weight zero that hold NaN or infinities, but not the constant
+// unit, which later batches use.
 func (n *rbm) dropNonFinite(w []float32) {
 	for i, wi := range w[:n.rows] {
 		if wi != 0 {

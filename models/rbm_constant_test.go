@@ -8,9 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// An example that is not finite is cleared from the machine's scratch, but not
-// the constant unit beside it: without that, later examples in its place get norms
-// that leave out the visible biases, and are clipped too little.
+// An example that is not finite is cleared in the machine's scratch memory, but the constant unit
+// next to it is not. Otherwise the norms of later examples in the same row would leave out the
+// visible biases, and these examples would be clipped too little.
 func TestNormsAfterAnExampleThatIsNotFinite(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	g, err := RBM{Hidden: 4, Chains: 3, VisibleBias: -3}.New(device.CPU(), Visible{Dim: 9}, 1)

@@ -7,15 +7,15 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// shares is Σwᵢ of weights that are odd float32 numbers, exactly: a whole number of 128 bits.
+// shares is the exact sum Σwᵢ of weights that are odd float32 numbers: an integer of 128 bits.
 type shares struct{ high, low uint64 }
 
 // shareBits is how far below a unit of the sum the last bit of a share may lie. Weights are at most
 // a clip norm, and that is below 2²² units, so that they have 86 bits or fewer.
 const shareBits = 64
 
-// add adds a weight, w/unit·2^shareBits. It reports whether w has bits below that; they would not
-// be added.
+// add adds w/unit·2^shareBits. It returns false, and adds nothing, if that is not an integer or too
+// large.
 func (s *shares) add(w, unit float32) (fits bool) {
 	if w == 0 {
 		return true
@@ -32,21 +32,21 @@ func (s *shares) add(w, unit float32) (fits bool) {
 	return true
 }
 
-// units is the sum in units, rounded once or twice to float64.
+// units returns the sum in units, rounded to float64 up to three times.
 func (s *shares) units() float64 {
 	return math.Ldexp(float64(s.high), 64-shareBits) + math.Ldexp(float64(s.low), -shareBits)
 }
 
-// FixedForm counts the rounding of wᵢv′ᵢh′ᵢᵀ, up to half a unit an element, and that of the term
-// that FinishFixedSum adds once, (Σw)·N′: if a record is added or removed the term changes by wᵢN′,
-// up to two roundings to whole units and an error of float64 numbers below 2⁻⁵⁰ of a term below 2⁴⁸
-// units: less than 2 units in all.
+// FixedForm counts two kinds of rounding. That of wᵢv′ᵢh′ᵢᵀ is at most half a unit for each
+// element. The other is that of the term that FinishFixedSum adds once, (Σw)·N′. If a record is
+// added or removed, this term changes by wᵢN′, up to two roundings to whole units and the error of
+// float64 numbers, below 2⁻⁵⁰ of a term below 2⁴⁸ units: less than 2 units in all.
 func (n *rbm) FixedForm() FixedForm { return fixedForm(n.be, FixedForm{Terms: 4, Reach: 1}) }
 
-// StartFixedSum forgets the weights of the last sum.
+// StartFixedSum sets the sum of weights to 0.
 func (n *rbm) StartFixedSum() { n.total = shares{} }
 
-// AddFixedSum adds −Σ wᵢ v′ᵢh′ᵢᵀ to the three blocks of dst and notes Σw.
+// AddFixedSum adds −Σ wᵢ v′ᵢh′ᵢᵀ to the three blocks of dst, and Σw to the sum of weights.
 func (n *rbm) AddFixedSum(dst device.Fixed, weights []float32) {
 	be, ok := device.FixedSums(n.be)
 	if !ok || n.rows == 0 {
@@ -100,7 +100,8 @@ func (n *rbm) FinishFixedSum(dst device.Fixed) {
 	addRounded(dst, lo, n.chains.border.Row(0)[:last], total)
 }
 
-// addRounded adds total times x, rounded, from element lo on, and is where that ends.
+// addRounded adds total times x, rounded, to the elements of dst from lo on, and returns the index
+// after the last.
 func addRounded(dst device.Fixed, lo int, x []float32, total float64) int {
 	for i, v := range x {
 		r := math.RoundToEven(total * float64(v))

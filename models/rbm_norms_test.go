@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// The norm that an example is clipped by must not be below the true one for any
-// rounding error that is possible, however many numbers were added: the usual
-// bound of that error turns negative at 2²⁴ of them.
+// The norm that an example is clipped by must not be below the true one for any possible rounding
+// error, however many numbers are added. The usual bound of that error is negative from 2²⁴ numbers
+// on.
 func TestDistanceBoundCoversItsRounding(t *testing.T) {
 	for terms := 3; terms <= 1<<30; terms = terms*3/2 + 1 {
 		for _, ratio := range []float64{1, 1.0001, 3, 17, 1e4} {

@@ -23,7 +23,7 @@ func newTestRBM(t *testing.T, a RBM, v Visible) *rbm {
 	return n
 }
 
-// freeEnergy of a visible vector: −b·v − Σ softplus(c + vW).
+// freeEnergy returns the free energy of a visible vector: −b·v − Σ softplus(c + vW).
 func freeEnergy(p []float64, v []float32, hidden int) float64 {
 	visible := len(v)
 	b, c := p[visible*hidden:visible*hidden+visible], p[visible*hidden+visible:]
@@ -41,7 +41,7 @@ func freeEnergy(p []float64, v []float32, hidden int) float64 {
 	return f
 }
 
-// With the chains held still, the gradient is that of F(v) − mean F(chain).
+// With fixed chains, the gradient is that of F(v) − mean F(chain).
 func TestRBMGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, a := range []RBM{{Hidden: 5, Chains: 3}, {Hidden: 9, Chains: 40, Sweeps: 3},
@@ -63,8 +63,8 @@ func TestRBMGradient(t *testing.T) {
 	}
 }
 
-// The norm must never be understated, not even where everything cancels: here the
-// only chain sits on the example itself, so that the true gradient is rounding.
+// The norm must never be too small, even where everything cancels: here the only chain equals the
+// first example, so its true gradient is only rounding error.
 func TestRBMNormIsAnUpperBound(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 4))
 	for _, dim := range []int{20, 784} {
@@ -73,7 +73,7 @@ func TestRBMNormIsAnUpperBound(t *testing.T) {
 		for i := range b.Rows {
 			row := b.Dense.Row(i)
 			copy(row, n.chains.state.Row(0))
-			for range i { // and then ever farther from it
+			for range i { // examples further on differ more
 				row[rng.IntN(dim)] = float32(rng.IntN(2))
 			}
 		}
@@ -82,7 +82,7 @@ func TestRBMNormIsAnUpperBound(t *testing.T) {
 		for i := range norms {
 			want := exactRBMNorm(n, b.Dense.Row(i))
 			if norms[i] < want {
-				t.Errorf("%d units, example %d: squared norm %v, really %v", dim, i, norms[i], want)
+				t.Errorf("%d units, example %d: squared norm %v, exactly %v", dim, i, norms[i], want)
 			}
 			if i > 10 && norms[i] > want*1.02+0.1*float64(dim)/784 {
 				t.Errorf("%d units, example %d: squared norm %v is far above %v", dim, i, norms[i], want)
@@ -91,7 +91,8 @@ func TestRBMNormIsAnUpperBound(t *testing.T) {
 	}
 }
 
-// exactRBMNorm uses the float32 factors that AddWeightedSum uses, in float64.
+// exactRBMNorm computes a squared norm in float64 from the float32 factors that AddWeightedSum
+// uses.
 func exactRBMNorm(n *rbm, v []float32) float64 {
 	n.Gradients(device.Batch{Rows: 1, Dense: device.HostMatrix(1, len(v), v)})
 	h := n.hidden.Row(0)
@@ -193,7 +194,7 @@ func TestRBMState(t *testing.T) {
 	a.BeginStep()
 	b.BeginStep()
 	if string(a.AppendState(nil)) != string(b.AppendState(nil)) {
-		t.Error("a restored machine goes another way")
+		t.Error("a restored machine continues differently")
 	}
 	for _, bad := range [][]byte{nil, {1}, make([]byte, 1000)} {
 		if b.SetState(bad) == nil {
@@ -214,15 +215,15 @@ func TestRBMConfig(t *testing.T) {
 	}
 	var c *param.Error
 	if !errors.As(err, &c) {
-		t.Error("errors are not ConfigErrors")
+		t.Error("errors are not *param.Error values")
 	}
 	if err := PaperRBM().Validate(); err != nil {
 		t.Error(err)
 	}
 }
 
-// Uniform 24-bit draws must hit their probability: 4·10⁶ draws, six standard
-// deviations, false alarm 2·10⁻⁹ each.
+// Draws from 24 uniform bits must have the given probability: 4·10⁶ draws, six standard deviations,
+// false alarm 2·10⁻⁹ each.
 func TestChainDrawsAreFair(t *testing.T) {
 	for _, p := range []float32{0, 0.1, 0.5, 0.93, 1} {
 		const rows, cols = 2000, 2001

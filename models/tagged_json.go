@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// tagged is an architecture of any kind as a file holds it: under its name.
+// tagged is the form of an architecture in a file: its name and its parameters.
 type tagged struct {
 	Name   string          `json:"name"`
 	Params json.RawMessage `json:"params"`
@@ -17,7 +17,7 @@ type named interface{ Name() string }
 
 func marshalTagged(a named) ([]byte, error) {
 	if a == nil {
-		return nil, param.New("models: architecture", nil, "an architecture to write")
+		return nil, param.New("models: architecture", nil, "an architecture, not nil")
 	}
 	params, err := json.Marshal(a)
 	if err != nil {
@@ -26,8 +26,8 @@ func marshalTagged(a named) ([]byte, error) {
 	return json.Marshal(tagged{a.Name(), params})
 }
 
-// unmarshalTagged looks for a name among others first, whose values are used as they are, and then
-// leaves the parameters to own, which knows this package's architectures of the kind.
+// unmarshalTagged looks for the name among others first and returns the one found as it is.
+// Otherwise it calls own, which reads the parameters of this package's architectures.
 func unmarshalTagged[A named](data []byte, others []A,
 	own func(name string, params []byte) (A, error)) (A, error) {
 	var none A
@@ -47,7 +47,7 @@ func unmarshalTagged[A named](data []byte, others []A,
 	return a, nil
 }
 
-// readParams reads an architecture's own fields and judges them.
+// readParams reads and validates an architecture's own fields.
 func readParams[A interface{ Validate() error }](params []byte) (A, error) {
 	var a A
 	if err := json.Unmarshal(params, &a); err != nil {

@@ -13,16 +13,15 @@ import (
 // Shapes: the encoder goes Dim → Hidden… → 2·Latent, the decoder
 // Latent → Hidden reversed → Dim.
 //
-// Source: Kingma and Welling, "Auto-Encoding Variational Bayes", 2014. The
-// encoder states the logarithm ρ of the latent standard deviation as
-// 8·tanh(r/8) of its last layer's r: near zero that is r itself, and no
-// parameters, however noisy, make exp(ρ) overflow.
+// Source: Kingma and Welling, "Auto-Encoding Variational Bayes", 2014. The encoder computes the
+// logarithm ρ of the latent standard deviation from the output r of its last layer as 8·tanh(r/8):
+// near zero that is r, and exp(ρ) never overflows, however noisy the parameters are.
 type VAE struct {
 	Hidden     []int      `json:"hidden"`     // widths of the encoder's hidden layers
 	Latent     int        `json:"latent"`     // latent coordinates
 	Activation Activation `json:"activation"` // of hidden layers
-	// initial bias of every output, a public constant: for Bernoulli the logit of the expected share
-	// of ones
+	// OutputBias is the initial bias of every output, a public constant: for Bernoulli the logit of
+	// the expected fraction of ones.
 	OutputBias float64 `json:"output_bias,omitempty"`
 	// KLWeight is β, the weight of the divergence from the prior; 0 means 1. Noise in the
 	// encoder's weights scatters the codes of records away from the prior that samples are
@@ -31,7 +30,7 @@ type VAE struct {
 	KLWeight float64 `json:"kl_weight,omitempty"`
 }
 
-// Name is "vae".
+// Name returns "vae".
 func (VAE) Name() string { return "vae" }
 
 // Validate reports every mistake in the description, nil if there is none.
@@ -63,7 +62,7 @@ func (a VAE) New(be device.Backend, v Visible, seed uint64) (Density, error) {
 	return newVAE(a, be, v, seed), nil
 }
 
-// klWeight is β.
+// klWeight returns β.
 func (a VAE) klWeight() float64 {
 	if a.KLWeight == 0 {
 		return 1
@@ -105,8 +104,8 @@ func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
 	rng := rand.New(rand.NewPCG(seed, 0x766165))
 	n.enc.initialise(rng, a.Activation.gain())
 	n.dec.initialise(rng, a.Activation.gain())
-	// Codes start as draws from the prior, whatever the record: every region that
-	// samples will come from is trained from the first step on.
+	// At first the code of every record is a draw from the prior. So every region that samples will
+	// come from is trained from the first step on.
 	be.Fill(n.enc.weights[n.enc.layers()-1], 0)
 	n.spread(rng)
 	be.Fill(n.dec.biases[n.dec.layers()-1], float32(a.OutputBias))
@@ -114,10 +113,10 @@ func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
 	return n
 }
 
-// spread gives the decoder's first hidden layer standard Gaussian biases. With biases
-// of zero every rectifier's edge passes through the origin, where the prior
-// has its mass: the decoder would say nothing there until the biases are
-// learnt, which under privacy noise they hardly are.
+// spread gives the decoder's first hidden layer standard Gaussian biases. With zero biases the edge
+// of every rectifier passes through the origin, where the prior has its mass: the decoder could not
+// distinguish codes there until the biases are learnt, and under privacy noise they are hardly
+// learnt.
 func (n *vae) spread(rng *rand.Rand) {
 	if n.dec.layers() > 1 {
 		uploadNormals(n.be, n.dec.biases[0], rng, 1)
@@ -174,9 +173,9 @@ func (n *vae) resize(rows int) {
 	n.rows = rows
 }
 
-// Gradients of the negative evidence lower bound, one draw of the latent
-// variables for each example, which depends on the example's key alone (on its
-// place in the batch where the batch has no keys).
+// Gradients returns the gradients of the negative evidence lower bound, with one draw of the latent
+// variables for each example. The draw depends only on the example's key, or on its place in the
+// batch if the batch has no keys.
 func (n *vae) Gradients(b device.Batch) Gradients {
 	n.resize(b.Rows)
 	x := n.stage.record(b)
@@ -202,7 +201,8 @@ func (n *vae) Gradients(b device.Batch) Gradients {
 
 func (n *vae) cut(m device.Matrix) device.Matrix { return m.RowRange(0, n.rows) }
 
-// head is the encoder's mean and raw log standard deviation, or their deltas.
+// head returns the columns of m for the encoder's mean and raw log standard deviation, or for their
+// deltas.
 func (n *vae) head(m device.Matrix) (mean, raw device.Matrix) {
 	l := n.arch.Latent
 	return m.Slice(0, n.rows, 0, l), m.Slice(0, n.rows, l, 2*l)
@@ -255,8 +255,8 @@ func (n *vae) latentDelta() {
 	n.be.Gradient(device.Tanh, dRaw, n.cut(n.squashed))
 }
 
-// SquaredNorms sets dst to the squared norms over encoder and decoder together:
-// they are one gradient and are clipped as one.
+// SquaredNorms sets dst to the squared norms over encoder and decoder together, which are clipped
+// as one gradient.
 func (n *vae) SquaredNorms(dst []float64) {
 	clear(dst[:n.rows])
 	n.encT.addSquaredNorms(dst)
@@ -317,7 +317,7 @@ func (n *vae) hostRecord(x []float32, i int) {
 	n.be.Download(x, n.encT.x.dense.RowRange(i, i+1))
 }
 
-// loss of one coordinate, with probabilities kept off 0 and 1.
+// loss returns the loss of one coordinate, with probabilities kept away from 0 and 1.
 func (l Likelihood) loss(mean, x float64) float64 {
 	if l == GaussianUnit {
 		return 0.5 * (mean - x) * (mean - x)
@@ -326,7 +326,7 @@ func (l Likelihood) loss(mean, x float64) float64 {
 	return -x*math.Log(p) - (1-x)*math.Log1p(-p)
 }
 
-// sampleRows is how many records are decoded at a time.
+// sampleRows is the number of records that are decoded at a time.
 const sampleRows = 256
 
 type vaeScratch struct {

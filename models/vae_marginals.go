@@ -7,24 +7,25 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// A MarginalSetter is a network whose frequencies of ones can be set for each coordinate. The
+// A MarginalSetter is a network for which the frequency of ones can be set for each coordinate. The
 // frequencies must be public or released.
 type MarginalSetter interface {
 	// SetMarginals shifts the network's outputs until the mean of coordinate j over samples is p[j],
-	// estimated from a fixed set of public draws of the latent variables. Shifts are equally likely
-	// numbers, independent of the latent variables, that the sampling code will add to the logits of a
-	// whole record; an empty list stands for 0. They do not move the levels of a one-hot block, whose
-	// p are scaled to sum to 1; p of a number is its mean when it is not missing.
+	// estimated from a fixed set of public draws of the latent variables. The sampling code will add
+	// to all logits of a record one of the shifts, each with the same probability and independent of
+	// the latent variables; an empty list stands for 0. Shifts are not added to one-hot blocks. The p
+	// of a one-hot block are scaled to sum to 1. The p of a number is its mean given that it is not
+	// missing.
 	SetMarginals(p, shifts []float64)
 }
 
 const (
-	marginalDraws = 512  // of the latent variables
+	marginalDraws = 512  // number of draws of the latent variables
 	marginalCols  = 1024 // coordinates at a time
 	leastMean     = 1e-7 // frequencies are kept this far from 0 and 1
 )
 
-// SetMarginals finds the output biases.
+// SetMarginals sets the output biases.
 func (n *vae) SetMarginals(p, shifts []float64) {
 	offsets := stratified(shifts)
 	rng := rand.New(rand.NewPCG(0x6d617267, 0x766165))
@@ -97,7 +98,7 @@ func fitLevelBiases(biases []float32, logits device.Matrix, p []float64) {
 // levelRounds bounds the rounds of iterative scaling.
 const levelRounds = 500
 
-// levelShares are frequencies of levels, kept off 0, as shares of their sum.
+// levelShares returns the frequencies of levels, kept away from 0 and divided by their sum.
 func levelShares(p []float64) []float64 {
 	out, total := make([]float64, len(p)), 0.0
 	for j, v := range p {
@@ -113,8 +114,8 @@ func levelShares(p []float64) []float64 {
 	return out
 }
 
-// addSoftmax adds weight times softmax(logits + biases) to dst. A draw whose logits are not finite
-// counts as one of logits 0, as in fitBias.
+// addSoftmax adds weight times softmax(logits + biases) to dst. A logit that is not finite counts
+// as 0, as in fitBias.
 func addSoftmax(dst, row []float64, logits []float32, biases []float64, weight float64) {
 	top := math.Inf(-1)
 	for j, v := range logits {
@@ -135,8 +136,8 @@ func addSoftmax(dst, row []float64, logits []float32, biases []float64, weight f
 	}
 }
 
-// stratified spreads the shifts evenly over the draws, in an order that has nothing to do with the
-// draws'.
+// stratified assigns the shifts to the draws, each about equally often, in an order that is
+// independent of the draws.
 func stratified(shifts []float64) []float64 {
 	offsets := make([]float64, marginalDraws)
 	for i := range offsets {
@@ -160,8 +161,8 @@ func fitBiases(biases []float32, logits device.Matrix, offsets, p []float64) {
 	}
 }
 
-// fitBias is Newton's method inside a bracket that every step narrows: the mean increases in the
-// bias.
+// fitBias solves mean σ(logit + bias) = p by Newton's method. Every step narrows a bracket of the
+// solution, since the mean increases in the bias.
 func fitBias(logits []float64, p float64) float64 {
 	p = min(max(p, leastMean), 1-leastMean)
 	if p != p {
@@ -175,7 +176,7 @@ func fitBias(logits []float64, p float64) float64 {
 		least, most = min(least, l), max(most, l)
 	}
 	logit := math.Log(p) - math.Log1p(-p)
-	lo, hi := logit-most, logit-least // where every draw is below p, and above it
+	lo, hi := logit-most, logit-least // every draw is at most p at lo, and at least p at hi
 	b := (lo + hi) / 2
 	for range 60 {
 		mean, slope := 0.0, 0.0

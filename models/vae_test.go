@@ -23,7 +23,7 @@ func newTestVAE(t *testing.T, a VAE, v Visible) *vae {
 	return n
 }
 
-// referenceVAE is the textbook loss in float64.
+// referenceVAE computes the textbook loss in float64.
 type referenceVAE struct {
 	n *vae
 	b device.Batch
@@ -159,8 +159,8 @@ func TestVAESparseEqualsDense(t *testing.T) {
 	}
 }
 
-// An item listed twice enters the matrix product twice; counting it as one would
-// understate the norm and so the sensitivity.
+// An item listed twice enters the matrix product twice. If it counted once, the norm and so the
+// sensitivity would be too small.
 func TestSparseNormCountsRepeats(t *testing.T) {
 	s := &device.Sparse{Cols: 9, Offsets: []int{0, 3, 3, 7}, Items: []uint32{1, 4, 8, 5, 2, 5, 5}}
 	got := make([]float64, 3)
@@ -238,7 +238,7 @@ func TestVAELosses(t *testing.T) {
 	}
 }
 
-// Without privacy and by plain descent the model must learn two patterns.
+// Without noise, by clipped gradient descent, the model must learn two patterns.
 func TestVAELearns(t *testing.T) {
 	const dim, rows = 16, 64
 	g, err := VAE{Hidden: []int{24}, Latent: 2, Activation: Tanh}.New(device.CPU(),
@@ -358,7 +358,7 @@ func TestVAEConfig(t *testing.T) {
 	}
 }
 
-// names says whether a joined error holds a param.Error for path.
+// names reports whether a joined error contains a *param.Error for path.
 func names(err error, path string) bool {
 	var c *param.Error
 	if errors.As(err, &c) && c.Path == path {
@@ -374,8 +374,8 @@ func names(err error, path string) bool {
 	return false
 }
 
-// At the prior's centre about half of the decoder's rectifiers must be on before
-// any training, and not all of them at the same edge.
+// Before any training, about half of the decoder's rectifiers must be on at the centre of the
+// prior.
 func TestVAEDecoderIsAliveAtTheOrigin(t *testing.T) {
 	g, err := PaperVAE().New(device.CPU(), Visible{Dim: 10}, 4)
 	if err != nil {

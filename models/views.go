@@ -7,13 +7,13 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Views is a network whose gradient for a record is the mean of those for several views of it:
-// augmented copies, or the same record with other draws of the network's own noise. The mean is
-// clipped, so a record still adds one vector of at most the clip norm: a step is one event at the
-// same price, with more signal.
+// Views is a network whose gradient for a record is the mean of the gradients for several views of
+// it: augmented copies, or the same record with other draws of the network's own randomness. The
+// mean is clipped, so a record still adds one vector of at most the clip norm: a step is one event
+// at the same price.
 //
-// Gradients of views are written down and averaged record by record; that takes as many passes over
-// the network as there are views, and memory for one gradient.
+// Gradients of views are computed and averaged record by record. This takes as many passes over the
+// network as there are views, and memory for one gradient.
 //
 // Source: De, Berrada, Hayes, Smith and Balle 2022, "Unlocking high-accuracy differentially private
 // image classification through scale" (augmentation multiplicity).
@@ -30,18 +30,18 @@ type Views struct {
 }
 
 // NewViews returns a network trained on the given number of views of every record. Augment changes
-// one view of a dense record in place, in a way that is drawn from rng; it may be nil, so that
-// views differ by the keys that the network draws its own noise by. It depends on nothing but the
-// view and rng, which goes by the record's key: never on other records.
+// one view of a dense record in place, at random by rng, whose seed is the record's key. It must
+// depend on nothing but the view and rng, never on other records. If augment is nil, or the records
+// are sparse, views differ only in their keys, by which the network draws its own randomness.
 //
-// Errors: *param.Error for a nil network, one with parameters on a device with separate
-// memory, and a number of views below 1.
+// Errors: *param.Error for a nil network, one with parameters on a device with separate memory, and
+// a number of views below 1 or above 65,536.
 func NewViews(net Network, number int, augment func(rng *rand.Rand,
 	view []float32)) (*Views, error) {
 	var k param.Checker
 	k.OK(net != nil, "models.NewViews.net", nil, "a network")
 	k.OK(number > 0 && number <= 1<<16, "models.NewViews.number", number,
-		"a positive number of views, up to 65536")
+		"a number of views from 1 to 65536")
 	if net != nil {
 		k.OK(net.Params().Flat.Mem == nil, "models.NewViews.net", "parameters on a device",
 			"a network on the CPU")
@@ -57,7 +57,7 @@ func NewViews(net Network, number int, augment func(rng *rand.Rand,
 	return v, nil
 }
 
-// Params returns the network's.
+// Params returns the network's parameters.
 func (v *Views) Params() device.Params { return v.net.Params() }
 
 // BeginStep calls the network's BeginStep, if it has one.
@@ -67,13 +67,13 @@ func (v *Views) BeginStep() {
 	}
 }
 
-// Gradients returns the means over views.
+// Gradients returns the mean gradients over views.
 func (v *Views) Gradients(b device.Batch) Gradients {
 	v.batch = b
 	return v
 }
 
-// of is the gradient of record i, in memory that the next one uses again.
+// of returns the mean gradient of record i over its views, in memory that the next call reuses.
 func (v *Views) of(i int) device.Params {
 	key := uint64(i)
 	if v.batch.Keys != nil {

@@ -1,16 +1,16 @@
-// Command mutation plants single faults in the lines that privacy rests on, and reports which of
-// them the tests notice.
+// Command mutation plants single faults in the lines that privacy depends on, and reports which
+// of them the tests detect.
 //
-//	go run ./mutation                      all of them: the better part of an hour
-//	go run ./mutation -run 'sgd|kmeans'    those whose names match
-//	go run ./mutation -list                names, places and reasons, and nothing is run
-//	go run ./mutation -json report.json    the results as JSON besides
+//	go run ./mutation                      plant all faults, in somewhat less than an hour
+//	go run ./mutation -run 'sgd|kmeans'    plant those whose names match
+//	go run ./mutation -list                list names, places and reasons, and run nothing
+//	go run ./mutation -json report.json    also write the results as JSON
 //
-// No source is changed: each fault lives in a file of its own that "go test -overlay" reads in the
-// place of the original. A mutant names the tests that must notice it, and only those are run, so
-// that a failure is a failure for that reason. Before anything is planted the same tests must pass
-// without it. The command exits with status 1 if a mutant survives that no note explains, does not
-// compile, or can no longer be planted.
+// No source file is changed: each fault is in a file of its own, which "go test -overlay" reads
+// instead of the original. A mutant names the tests that must detect it, and only those are run,
+// so that no unrelated failure counts. The same tests must first pass without the fault. The
+// command exits with status 1 if a mutant survives without an explanation, does not compile, or
+// can no longer be planted.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	os.Exit(code)
 }
 
-// command is the program without the process around it.
+// command runs the program with the given arguments and returns its exit status.
 func command(ctx context.Context, args []string, out io.Writer) (code int, err error) {
 	flags := flag.NewFlagSet("mutation", flag.ContinueOnError)
 	pattern := flags.String("run", "", "plant the mutants whose names match this regular expression")
@@ -101,7 +101,8 @@ func writeJSON(file string, results []result) error {
 	return os.WriteFile(file, append(text, '\n'), 0o644)
 }
 
-// summarise counts, names what is not caught, and returns the exit status.
+// summarise prints the number of mutants with each outcome and every mutant that was not caught,
+// and returns the exit status.
 func summarise(out io.Writer, results []result) int {
 	counts, code := map[string]int{}, 0
 	for _, r := range results {

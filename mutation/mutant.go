@@ -12,49 +12,52 @@ import (
 	"strings"
 )
 
-// mutant is one fault.
+// A mutant is one fault.
 type mutant struct {
-	Name string // folder/what is wrong
-	In   string // the folder of the package, from the module's root
-	// Old is the text that is replaced by New. It must occur once among the package's files. A file
-	// that has moved to another folder is found there, if Old occurs nowhere else.
+	Name string // folder/description of the fault
+	In   string // folder of the package, relative to the module's root
+	// Old is the text that New replaces. It must occur exactly once in the package's files. If it
+	// does not occur there, a single occurrence elsewhere in the module is used, since the file may
+	// have moved.
 	Old, New string
 	Tests    []tests // at least one of them must fail
-	Why      string  // what the fault would cost
-	// Equivalent says why no test can notice, where that is so: a survivor with a note is no defect.
+	Why      string  // the harm that the fault would do
+	// Equivalent explains why no test can detect the fault, if that is so. Such a mutant may
+	// survive.
 	Equivalent string
 }
 
-// tests are some of a package's.
+// tests selects tests of a package.
 type tests struct {
-	Package string // folder, from the module's root
-	Run     string // regular expression of the tests' names, as of go test
-	Skip    string // and of those that are left out
+	Package string // folder, relative to the module's root
+	Run     string // regular expression for the tests' names, as for go test
+	Skip    string // regular expression for tests that are left out
 }
 
-// at are the tests of one package.
+// at returns the tests of one package.
 func at(folder, run string) []tests { return []tests{{Package: folder, Run: run}} }
 
-// tree holds the module's sources, but for its tests: text by slash-separated path from the root.
+// A tree holds the module's sources without its tests: texts by slash-separated path, relative to
+// the root.
 type tree map[string]string
 
-// place is where a mutant is planted.
+// A place is where a mutant is planted.
 type place struct {
 	file   string
 	offset int
-	text   string // of the file, before
+	text   string // of the file without the fault
 	line   int
-	moved  bool // the file is in another folder than the mutant says
+	moved  bool // the file is not in the folder that the mutant names
 }
 
 func (p place) String() string { return fmt.Sprintf("%s:%d", p.file, p.line) }
 
-// mutated is the file with the fault in it.
+// mutated returns the text of the file with the fault.
 func (p place) mutated(m mutant) string {
 	return p.text[:p.offset] + m.New + p.text[p.offset+len(m.Old):]
 }
 
-// find is where the mutant's text is.
+// find returns the place of the mutant's old text.
 func (t tree) find(m mutant) (place, error) {
 	if m.Old == "" || m.Old == m.New {
 		return place{}, fmt.Errorf("%s: nothing is changed", m.Name)
@@ -91,15 +94,14 @@ func (t tree) search(text string, in func(file string) bool) (found []place) {
 	return found
 }
 
-// parses reports whether the mutated file is still Go.
+// parses returns an error if the mutated file is not valid Go.
 func (p place) parses(m mutant) error {
 	_, err := parser.ParseFile(token.NewFileSet(), p.file, p.mutated(m), parser.SkipObjectResolution)
 	return err
 }
 
-// readTree reads every source of the module at root, and of the modules in its folders
-// connect and cmd, and beam.
-// Other nested modules, test data, hidden folders and this program are no part of it.
+// readTree reads every source file of the module at root and of the modules in connect, cmd and
+// beam. It leaves out other nested modules, test data, hidden folders and this program.
 func readTree(root string) (tree, error) {
 	t := tree{}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -134,7 +136,7 @@ func skipped(dir, base string) bool {
 	return strings.HasPrefix(base, ".") || base == "testdata" || nested
 }
 
-// moduleRoot is the nearest folder, from this one upward, that holds a go.mod.
+// moduleRoot returns the nearest folder with a go.mod: the working directory or one above it.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -146,7 +148,7 @@ func moduleRoot() (string, error) {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return "", errors.New("run it inside the module: no go.mod here or above")
+			return "", errors.New("no go.mod in this folder or above: run the command in the module")
 		}
 		dir = up
 	}

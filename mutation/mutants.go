@@ -2,7 +2,7 @@ package main
 
 import "slices"
 
-// mutants are all of them, package by package.
+// mutants returns all mutants, package by package.
 func mutants() []mutant {
 	return slices.Concat(mechanismMutants(), samplerMutants(), accountantMutants(), ledgerMutants(),
 		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
@@ -12,5 +12,5 @@ func mutants() []mutant {
 		sequenceMutants(),
 		labellingMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
-		partialMutants(), tableMutants())
+		partialMutants(), tableMutants(), lineMutants())
 }

@@ -1,6 +1,7 @@
 package main
 
-// Events, their reduction, disjoint parts, selection and calibration. The engines are not here.
+// accountantMutants are faults in events, their reduction, disjoint parts, selection and
+// calibration.
 func accountantMutants() []mutant {
 	const in = "accountant"
 	defects := at(in,
@@ -143,7 +144,7 @@ func accountantMutants() []mutant {
 	}
 }
 
-// The ledger and what it writes and reads.
+// ledgerMutants are faults in the ledger and in what it writes and reads.
 func ledgerMutants() []mutant {
 	const in = "accountant"
 	ledger := at(in, "Ledger|Affords|Unit|Filter|Guarantee|OneByOne|Readers|DPAccounting")

@@ -1,6 +1,6 @@
 package main
 
-// The command line: what it must not spend unasked, nor publish.
+// commandMutants are faults in the command line: in what it may spend and publish.
 func commandMutants() []mutant {
 	const command = "cmd/privgen"
 	return []mutant{
@@ -25,5 +25,9 @@ func commandMutants() []mutant {
 		{Name: "cmd/privgen/what is left is too much", In: command, Tests: at(command, "WhatIsLeft"),
 			Old: "if good {\n\t\t\thi = middle", New: "if !good {\n\t\t\thi = middle",
 			Why: "less noise is named than fits"},
+		{Name: "cmd/privgen/persons are asked for, and rows are protected", In: command,
+			Tests: at(command, "TestPersonsOfSeveralRows"),
+			Old:   "if l.person != \"\" && s.RowsPerPerson() == 0 {", New: "if false {",
+			Why: "a guarantee for one row is taken for one for all rows of a person"},
 	}
 }

@@ -1,7 +1,7 @@
 package main
 
-// Ledgers in databases. Tests that need a server are skipped where none is installed, and their
-// mutants survive there.
+// sqlMutants are faults in ledgers in databases. Tests that need a server are skipped if none is
+// installed, and their mutants then survive.
 func sqlMutants() []mutant {
 	const sqll = "connect/sqlledger"
 	contract := at(sqll, "ContractSQLite")
@@ -61,7 +61,7 @@ func sqlMutants() []mutant {
 	}
 }
 
-// Ledgers over HTTP.
+// httpMutants are faults in ledgers over HTTP.
 func httpMutants() []mutant {
 	const web = "connect/httpledger"
 	leave := at(web, "NothingIsExposedWithoutLeave")

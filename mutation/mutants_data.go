@@ -1,6 +1,6 @@
 package main
 
-// Feature maps: norms and what one record adds.
+// featureMutants are faults in feature maps: in norms and in what one record adds.
 func featureMutants() []mutant {
 	const in = "rff"
 	all := at(in, "")
@@ -63,7 +63,8 @@ func featureMutants() []mutant {
 	}
 }
 
-// Records: what readers and clamping let into a schema, and units.
+// recordMutants are faults in records: in what readers and clamping admit to a schema, and in
+// units.
 func recordMutants() []mutant {
 	const in = "records"
 	all := at(in, "")

@@ -1,7 +1,7 @@
 package main
 
-// edgeMutants are of what hostile inputs ask for, of what a released object can reach, and of what
-// prints.
+// edgeMutants are faults in the limits on hostile inputs, in what a released object can reach,
+// and in what is printed.
 func edgeMutants() []mutant {
 	return []mutant{
 		{Name: "synth/the run's backend is released", In: "synth",

@@ -1,6 +1,6 @@
 package main
 
-// frameMutants are of the frame that all systems share.
+// frameMutants are faults in the code that all systems share.
 func frameMutants() []mutant {
 	const in = "synth"
 	contract := append(at("synth/synthtest", "SystemOfOnesOwn"), at("baselines", "NothingBut")...)
@@ -158,7 +158,7 @@ func frameMutants() []mutant {
 	}
 }
 
-// durableMutants are of files that appear whole or not at all, and of locks.
+// durableMutants are faults in atomic files and in locks.
 func durableMutants() []mutant {
 	const in = "internal/durable"
 	all := at(in, "")
@@ -211,7 +211,7 @@ func durableMutants() []mutant {
 	}
 }
 
-// transactionMutants are of all or nothing, IDs and what they own.
+// transactionMutants are faults in transactions, their IDs and what these own.
 func transactionMutants() []mutant {
 	const in = "accountant"
 	all := at(in, "Transaction|Strand|ResumeCounts")
@@ -284,7 +284,7 @@ func transactionMutants() []mutant {
 	}
 }
 
-// fixedPointMutants are of products in fixed point.
+// fixedPointMutants are faults in products in fixed point.
 func fixedPointMutants() []mutant {
 	const in = "device"
 	all := at(in, "Fixed|Odd|OneChain|Conformance$")
@@ -327,7 +327,7 @@ func fixedPointMutants() []mutant {
 	}
 }
 
-// convolutionMutants are of convolutions without patches in memory.
+// convolutionMutants are faults in convolutions that keep no patches in memory.
 func convolutionMutants() []mutant {
 	const in = "device"
 	all := at(in, "TestConvolve")

@@ -1,9 +1,10 @@
 package main
 
-// slow are tests of laws, which draw millions of numbers.
+// slow matches tests of distributions, which draw millions of numbers.
 const slow = "Laws|SampleRate|IntegerSamplers|NormalIsNormal"
 
-// What a grant covers, sensitivities, clip factors and fixed-point sums.
+// mechanismMutants are faults in what a grant covers, sensitivities, clip factors and fixed-point
+// sums.
 func mechanismMutants() []mutant {
 	const in = "mechanism"
 	all := at(in,
@@ -139,7 +140,7 @@ func mechanismMutants() []mutant {
 	}
 }
 
-// The exact samplers, and the keystream they draw from.
+// samplerMutants are faults in the exact samplers and in the keystream that they draw from.
 func samplerMutants() []mutant {
 	const in = "mechanism"
 	all := []tests{{Package: "mechanism/internal/sampler", Skip: slow}, {Package: in, Skip: slow}}

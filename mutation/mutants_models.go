@@ -9,7 +9,7 @@ func edgeAgain(dst string) string {
 		dst + ")\n\t\t}"
 }
 
-// Per-example norms and sums of networks.
+// modelMutants are faults in per-example norms and sums of networks.
 func modelMutants() []mutant {
 	const in = "models"
 	all := at(in, "")
@@ -108,7 +108,7 @@ func modelMutants() []mutant {
 	}
 }
 
-// Critics, whose gradients have several parts a record.
+// criticMutants are faults in critics, whose gradients have several parts for each record.
 func criticMutants() []mutant {
 	const in = "models"
 	all := at(in, "Critic|LayerNorm|GAN|FactorsBeyond")

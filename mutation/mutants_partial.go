@@ -2,7 +2,7 @@ package main
 
 import "slices"
 
-// partialMutants are of sums without noise that travel between processes.
+// partialMutants are faults in sums without noise that travel between processes.
 func partialMutants() []mutant {
 	const in = "partial"
 	once := at(in, "CountOnce|Groups")
@@ -122,7 +122,7 @@ func partialMutants() []mutant {
 			Why:   "records count for more than the noise is for"},
 		{Name: "partial/sums that panicked are made again", In: in,
 			Tests: at(in, "Panicked"),
-			Old:   "a.broken = true // also where it panics",
+			Old:   "a.broken = true // also if Add panics",
 			New:   "",
 			Why:   "some of the records count twice"},
 		{Name: "beam/parts without rows have no sums", In: "beam",

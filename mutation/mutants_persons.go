@@ -1,8 +1,9 @@
 package main
 
-// Persons of several rows: grouping, shares, and what one person adds.
+// personMutants are faults in persons of several rows: in grouping, shares, and what one person
+// adds.
 func personMutants() []mutant {
-	// The runs of one package with persons under replay, and over many chunks.
+	// Tests that replay the runs of one package with persons, and run over many chunks.
 	replay := func(of string) []tests { return at("privacytest", "SystemsUnderReplayByPerson/^"+of) }
 	edges := func(of string) []tests { return at("privacytest", "EdgesByPerson/^"+of) }
 	training := at("privacytest", "TrainingUnderReplayByPerson")
@@ -129,6 +130,15 @@ func personMutants() []mutant {
 			New: "sum.AddInt(pairAt(int(a), int(b)), 1)", Why: far},
 		{Name: "baselines/every row answers queries", In: "baselines", Tests: replay("baselines"),
 			Old: "truth.AddShare(q, share) })", New: "truth.AddInt(q, 1) })", Why: far},
+		{Name: "baselines/every row counts in AIM's columns", In: "baselines",
+			Tests: replay("baselines,_AIM"),
+			Old:   "counts[first+int(code)] += shares[i]",
+			New:   "counts[first+int(code)] += max(shares[i], int64(1/records.ShareStep))", Why: far},
+		{Name: "baselines/every row counts in MST's pairs", In: "baselines",
+			Tests: replay("baselines,_MST"),
+			Old:   "counts[int(x)*size+int(second[i])] += shares[i]",
+			New:   "counts[int(x)*size+int(second[i])] += max(shares[i], int64(1/records.ShareStep))",
+			Why:   far},
 		{Name: "mix/every row is mixed whole", In: "mix", Tests: replay("mix"),
 			Old: "sum.AddRowAt(offset, features, share)", New: "sum.AddRowAt(offset, features, 1)",
 			Why: far},

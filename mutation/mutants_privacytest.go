@@ -1,6 +1,7 @@
 package main
 
-// The tools that test claims: each fault would let a fault elsewhere pass.
+// privacytestMutants are faults in the tools that test claims: each would let a fault elsewhere
+// pass.
 func privacytestMutants() []mutant {
 	const in = "privacytest"
 	blind := at(in,

@@ -1,7 +1,7 @@
 package main
 
-// reportMutants are of figures that are released about synthetic records, and of reports that may
-// be published.
+// reportMutants are faults in figures that are released about synthetic records, and in reports
+// that may be published.
 func reportMutants() []mutant {
 	return []mutant{
 		{Name: "report/fidelity/a replaced record counts once", In: "report/fidelity",

@@ -1,6 +1,7 @@
 package main
 
-// sequenceMutants are of two systems on one ledger: what the second one is told, and what is paid.
+// sequenceMutants are faults in running two systems on one ledger: in what the second one is
+// told, and in what is paid.
 func sequenceMutants() []mutant {
 	const in = "sequence"
 	told := at(in, "SecondSees|PrivateRecords|WarmRecords")

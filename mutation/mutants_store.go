@@ -1,6 +1,7 @@
 package main
 
-// Ledgers that outlive their process: the journal, the claims, the file.
+// storeMutants are faults in ledgers that outlive their process: in the journal, the claims and
+// the file.
 func storeMutants() []mutant {
 	const acct = "accountant"
 	journal := at(acct, "^TestJournal")
@@ -19,7 +20,7 @@ func storeMutants() []mutant {
 			New: "\t\terr = j.append(root, c, head)",
 			Why: "the budget is not asked"},
 		{Name: "accountant/journal: decides on what was true before", In: acct, Tests: journal,
-			Old: "if j.head != head { // a question was answered in the meantime", New: "if false {",
+			Old: "if j.head != head { // a query has read further lines in the meantime", New: "if false {",
 			Why: "a reservation fits beside less than there is"},
 		{Name: "accountant/journal: notes wait in memory alone", In: acct, Tests: journal,
 			Old: "case len(j.pending) > 0 && !flushed || *r.ahead() == 0:", New: "case *r.ahead() == 0:",

@@ -1,6 +1,6 @@
 package main
 
-// dpgmMutants are of routing, marginals, divisors and what is released.
+// dpgmMutants are faults in routing, marginals, divisors and what is released.
 func dpgmMutants() []mutant {
 	const in = "dpgm"
 	sums := at(in, "Sensitivity|TouchesItsOwn|SparseBatches|Segments|MovesASum")
@@ -115,7 +115,7 @@ func dpgmMutants() []mutant {
 	}
 }
 
-// merfMutants are of the noise, the clip, counts and partial sums.
+// merfMutants are faults in the noise, the clip, counts and partial sums.
 func merfMutants() []mutant {
 	const in = "merf"
 	noise := at(in, "SpreadFills|Sensitivity|StatedEffect")
@@ -213,7 +213,7 @@ func merfMutants() []mutant {
 	}
 }
 
-// ganMutants are of groups, fakes, public records and states.
+// ganMutants are faults in groups, generated records, public records and states.
 func ganMutants() []mutant {
 	const in = "gan"
 	fakes := at(in, "Fakes|Groups|NothingBut")
@@ -313,7 +313,7 @@ func ganMutants() []mutant {
 	}
 }
 
-// mixMutants are of the effect, centres, labels, lanes and sampling.
+// mixMutants are faults in the effect, centres, labels, lanes and sampling.
 func mixMutants() []mutant {
 	const in = "mix"
 	geometry := at(in, "SensitivityBruteForce")
@@ -421,7 +421,7 @@ func mixMutants() []mutant {
 	}
 }
 
-// baselineMutants are of the limits and sensitivities of the simple systems.
+// baselineMutants are faults in the limits and sensitivities of the simple systems.
 func baselineMutants() []mutant {
 	const in = "baselines"
 	all := at(in, "Sensitivities|Foreign|Queries|Measured|NothingBut|HardlyAny")

@@ -1,6 +1,6 @@
 package main
 
-// tableMutants are of the sensitivities, the noise and the choices of AIM and MST.
+// tableMutants are faults in the sensitivities, the noise and the choices of AIM and MST.
 func tableMutants() []mutant {
 	const in = "baselines"
 	sensitivities := at(in, "ColumnAndTableSensitivities")
@@ -39,6 +39,20 @@ func tableMutants() []mutant {
 			Old: "counts[int(x)*size+int(second[i])] += shares[i]",
 			New: "counts[int(x)*size+int(second[i])] += 2 * shares[i]",
 			Why: "a record moves a cell by two"},
+		{Name: "baselines/coarse tables count the last group for all", In: in,
+			Tests: at(in, "CoarseCountsAreSumsOfFineOnes"),
+			Old:   "coarse = append(coarse, g.coarse[group])",
+			New:   "coarse = append(coarse, g.coarse[len(g.coarse)-1-int(group)])",
+			Why:   "the counts are of other cells than those that the model compares"},
+		{Name: "baselines/coarse cells share counts", In: in, Tests: sensitivities,
+			Old: "l.total += int(cells)",
+			New: "l.total += int(l.domain.Cells(group)) / 2 * min(1, len(l.list))",
+			Why: "tables overlap in the sum: a record moves a table by more than one"},
+		{Name: "baselines/coarse groups of a worker's state are not checked", In: in,
+			Tests: at(in, "PassStates"),
+			Old:   "if int(g.coarse[k]) > coarse {",
+			New:   "if int(g.coarse[k]) > 1<<16 {",
+			Why:   "a state names cells that no table has"},
 		{Name: "baselines/every row of a person counts in tables", In: in,
 			Tests: at(in, "RowsOfPersonsCountOnce"),
 			Old:   "shares = append(shares, int64(weights.Of(lo+i)/records.ShareStep))",

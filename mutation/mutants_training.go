@@ -1,6 +1,7 @@
 package main
 
-// DP-SGD: clipping, policies, groups, batches and what a trainer shows and saves.
+// sgdMutants are faults in DP-SGD: in clipping, policies, groups, batches, and what a trainer
+// shows and saves.
 func sgdMutants() []mutant {
 	const in = "sgd"
 	all := at(in, "")
@@ -152,7 +153,8 @@ func sgdMutants() []mutant {
 	}
 }
 
-// k-means: sensitivities, parts of the records, clipping and initial centres.
+// kmeansMutants are faults in k-means: in sensitivities, parts of the records, clipping and
+// initial centres.
 func kmeansMutants() []mutant {
 	const in = "kmeans"
 	all := at(in, "")

@@ -1,6 +1,7 @@
 package main
 
-// Searches: their price, their draws, what a trial may spend and what leaves.
+// tuneMutants are faults in searches: in their price, their draws, what a trial may spend and
+// what is released.
 func tuneMutants() []mutant {
 	selected := at("accountant", "CurveOfASelection|Candidates|OneOf|RareOutcomes")
 	drawn := append(at("mechanism", "Trials"), at("mechanism/internal/sampler", "NumbersOfRuns")...)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestMutantsCanBePlanted: the text of every mutant still occurs exactly once, and what replaces it
-// is Go. Nothing is compiled or run.
+// TestMutantsCanBePlanted checks that the old text of every mutant occurs exactly once and that
+// the mutated file is valid Go. Nothing is compiled or run.
 func TestMutantsCanBePlanted(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -20,7 +20,7 @@ func TestMutantsCanBePlanted(t *testing.T) {
 	names := map[string]bool{}
 	for _, m := range mutants() {
 		if names[m.Name] {
-			t.Errorf("%s: a second mutant of that name", m.Name)
+			t.Errorf("%s: two mutants have this name", m.Name)
 		}
 		names[m.Name] = true
 		at, err := sources.find(m)
@@ -32,7 +32,7 @@ func TestMutantsCanBePlanted(t *testing.T) {
 			t.Errorf("%s: %v", m.Name, err)
 		}
 		if m.Why == "" || len(m.Tests) == 0 || !strings.HasPrefix(m.Name, m.In+"/") {
-			t.Errorf("%s: wants a reason, tests and a name that begins with its folder", m.Name)
+			t.Errorf("%s: must have a reason, tests and a name that begins with its folder", m.Name)
 		}
 		for _, set := range m.Tests {
 			if _, err := regexp.Compile(set.Run); err != nil || set.Package == "" {
@@ -77,10 +77,10 @@ func TestFind(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := sources.find(mutant{In: "a", Old: "x = 1", New: "x = 1"}); err == nil {
-		t.Error("a mutant that changes nothing passes")
+		t.Error("a mutant that changes nothing is accepted")
 	}
 	if err := at.parses(mutant{Old: "x = 1", New: "x = ("}); err == nil {
-		t.Error("a mutant that is no Go passes")
+		t.Error("a mutant that is not valid Go is accepted")
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// What becomes of a mutant.
+// The outcomes for a mutant.
 const (
 	caught    = "caught"
 	explained = "survived with an explanation"
@@ -27,7 +27,7 @@ const (
 	failed    = "COULD NOT BE PLANTED"
 )
 
-// result is what the tests said about one mutant.
+// A result is the outcome of the tests for one mutant.
 type result struct {
 	Name       string
 	Where      string
@@ -39,13 +39,13 @@ type result struct {
 	Seconds    float64
 }
 
-// suite runs mutants one after another.
+// A suite runs mutants one after another.
 type suite struct {
 	root     string
 	tree     tree
 	limit    time.Duration
 	out      io.Writer
-	baseline map[string]error // of each package and expression, without a fault
+	baseline map[string]error // results without a fault, by package and expressions
 	scratch  string
 }
 
@@ -69,7 +69,7 @@ func (s *suite) run(ctx context.Context, list []mutant) (results []result) {
 	return results
 }
 
-// plant runs the tests of one mutant, without the fault first.
+// plant runs the tests of one mutant, first without the fault.
 func (s *suite) plant(ctx context.Context, m mutant) result {
 	at, err := s.tree.find(m)
 	if err != nil {
@@ -111,7 +111,7 @@ func (s *suite) plant(ctx context.Context, m mutant) result {
 	return r
 }
 
-// passes runs some tests without a fault, once.
+// passes returns the error of running some tests without a fault. It runs them once.
 func (s *suite) passes(ctx context.Context, t tests) error {
 	key := t.Package + " -run " + t.Run + " -skip " + t.Skip
 	err, known := s.baseline[key]
@@ -129,7 +129,8 @@ func (s *suite) passes(ctx context.Context, t tests) error {
 	return err
 }
 
-// overlay writes the mutated file, and the file that tells go test of it.
+// overlay writes the mutated file and the overlay that makes go test read it, whose path it
+// returns.
 func (s *suite) overlay(at place, m mutant) (string, error) {
 	if err := at.parses(m); err != nil {
 		return "", err
@@ -154,7 +155,7 @@ func (s *suite) overlay(at place, m mutant) (string, error) {
 	return overlay, os.WriteFile(overlay, text, 0o600)
 }
 
-// test runs go test on one package. Flags are handed on in the environment, so that programs that
+// test runs go test on one package. Flags are passed in the environment, so that programs that
 // the tests themselves build have the fault too.
 func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.limit+2*time.Minute) // building takes time too
@@ -167,7 +168,7 @@ func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, err
 		args = append(args, "-skip", t.Skip)
 	}
 	c := exec.CommandContext(ctx, "go", append(args, ".")...)
-	c.Dir, c.WaitDelay = filepath.Join(s.root, t.Package), 5*time.Second // of whichever module
+	c.Dir, c.WaitDelay = filepath.Join(s.root, t.Package), 5*time.Second // in whichever module
 	c.Env = append(os.Environ(), "GOFLAGS="+strings.Join(append(flags, os.Getenv("GOFLAGS")), " "))
 	var output bytes.Buffer
 	c.Stdout, c.Stderr = &output, &output
@@ -181,8 +182,8 @@ func (s *suite) test(ctx context.Context, t tests, flags ...string) (string, err
 
 var failure = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// classify reads what a failed go test says. A panic counts as caught: a run of the tests shows
-// it.
+// classify returns the outcome that the output of a failed go test states. A panic counts as
+// caught, since it makes the tests fail.
 func classify(output string) (outcome string, by []string) {
 	for _, match := range failure.FindAllStringSubmatch(output, -1) {
 		by = append(by, match[1])
@@ -200,7 +201,7 @@ func classify(output string) (outcome string, by []string) {
 	return failed, nil
 }
 
-// tail is the end of an output.
+// tail returns the end of an output.
 func tail(output string) string {
 	lines := strings.SplitAfter(strings.TrimRight(output, "\n")+"\n", "\n")
 	return strings.Join(lines[max(0, len(lines)-12):], "")

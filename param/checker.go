@@ -6,19 +6,19 @@ import "errors"
 // use.
 type Checker struct{ errs []error }
 
-// OK notes a mistake where good is false.
+// OK records a mistake if good is false.
 func (c *Checker) OK(good bool, path string, value any, want string) {
 	if !good {
 		c.errs = append(c.errs, New(path, value, want))
 	}
 }
 
-// Add notes an error that was found elsewhere; nil is ignored.
+// Add records an error that was found elsewhere; nil is ignored.
 func (c *Checker) Add(err error) {
 	if err != nil {
 		c.errs = append(c.errs, err)
 	}
 }
 
-// Err joins all mistakes into one error; nil for none.
+// Err returns all mistakes joined into one error, or nil if there are none.
 func (c *Checker) Err() error { return errors.Join(c.errs...) }

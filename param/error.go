@@ -1,5 +1,5 @@
-// Package param holds the one error type for a mistake in a public parameter, and a collector of
-// such mistakes. Every package of the module reports through it, so that a caller handles one type.
+// Package param has the error type for mistakes in public parameters, and a collector of such
+// mistakes. Every package of the module uses it, so that a caller handles one type.
 package param
 
 import "fmt"
@@ -17,5 +17,5 @@ func New(path string, value any, want string) *Error {
 	return &Error{Path: path, Value: value, Want: want}
 }
 
-// Error reads `sgd.Config.Steps: 0: want a positive integer`.
+// Error returns a text such as `sgd.Config.Steps: 0: want a positive integer`.
 func (e *Error) Error() string { return fmt.Sprintf("%s: %v: want %s", e.Path, e.Value, e.Want) }

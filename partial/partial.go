@@ -10,21 +10,21 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Counter adds records up, exactly, in one pass. It is what a system provides.
+// A Counter adds up records exactly in one pass. Systems implement it.
 type Counter interface {
-	// Add adds every record of data, which are of the pass's schema and held to it. Of persons each
-	// row counts for its share: see records.RowsOf.
+	// Add adds every record of data, whose values are clamped to the pass's schema. If data are
+	// persons, each row counts with its share: see records.RowsOf.
 	//
-	// Errors: the context's, and others that depend on no record's value. Some of the records are
-	// then in the sums.
+	// Errors: the context's, and others that do not depend on a record's value. After an error some
+	// of the records are in the sums.
 	Add(ctx context.Context, data records.Data) error
-	// Sums are the sums so far: the same list each time, of the same coordinates and grids for every
-	// counter of a pass.
+	// Sums returns the sums so far. It always returns the same list, and dimensions and grids are
+	// the same for all counters of a pass.
 	Sums() []*mechanism.FixedSum
 }
 
-// A Sharded is a Counter that tells records apart by their position: it has to know which shard
-// they are of.
+// A Sharded is a Counter that identifies records by their position. It must know which shard they
+// belong to.
 type Sharded interface {
 	Counter
 	// Begin is called once, before the first record.
@@ -33,25 +33,25 @@ type Sharded interface {
 	Begin(shard string) error
 	// End is called after the last record.
 	//
-	// Errors: one where the shard is not what it was when the pass was planned.
+	// Errors: an error if the shard is not the same as when the pass was planned.
 	End() error
 }
 
 // A Partial is the sum over some of the records, for example of one shard. Partials are merged
 // before noise is added, so that many shards together get the noise of one release.
 //
-// Guarantee: none. A Partial holds private numbers that no noise protects. A release alone reads
-// them; it prints itself as [private] and refuses to be written, except sealed.
+// Guarantee: none. A Partial holds private numbers that no noise protects. Only a release reads
+// them. A Partial prints as [private] and can be written only sealed.
 //
 // Sums are kept in fixed point: they depend neither on the order of records nor on how these were
-// spread over shards and workers. A Partial is not safe for concurrent use; give each goroutine its
-// own. The zero value is of no pass: to use it is an error.
+// divided among shards and workers. A Partial is not safe for concurrent use; give each goroutine
+// its own. The zero value belongs to no pass, and its methods return errors.
 type Partial struct {
 	*hidden
 }
 
-// hidden keeps sums two references away, where package fmt does not follow from an unexported field
-// of another struct.
+// hidden keeps sums behind two pointers, which package fmt does not follow from an unexported
+// field of another struct.
 type hidden struct {
 	*state
 }
@@ -60,15 +60,15 @@ type state struct {
 	label
 	pass    Pass
 	schema  records.Schema
-	counter Counter               // nil for sums that were sealed
-	sealed  []*mechanism.FixedSum // of those
+	counter Counter               // nil for sums that were opened
+	sealed  []*mechanism.FixedSum // the sums, if counter is nil
 	begun   string                // the shard that Begin named
 	broken  bool                  // some of the records of a failed Add are in the sums
 	closed  bool                  // the sums are those of named shards and no more may be added
 }
 
-// New returns the sums over no records. Real says that the arithmetic of contributions makes no
-// promise of one record apart from the others: what is released is then noted so.
+// New returns empty sums. real says that the arithmetic does not promise that the contribution of
+// one record is independent of the others; releases are then recorded as accountant.RealNoise.
 func New(p Pass, s records.Schema, c Counter, real bool) *Partial {
 	return &Partial{&hidden{&state{pass: p, schema: s, counter: c,
 		label: label{real: real}}}}
@@ -78,18 +78,18 @@ func (a *Partial) made() bool {
 	return a != nil && a.hidden != nil && a.pass.named && !a.broken
 }
 
-// refused is about sums that no pass has made or whose Add has failed.
+// refused returns the error for sums that belong to no pass or whose Add has failed.
 func refused(path string) error {
 	return param.New(path, redacted,
 		"a partial sum made by a plan, each of whose Add has succeeded")
 }
 
-// Begin names the shard whose records are added next, before the first Add. Sums of a pass that
-// tells records apart by their position need it; of others, it only has to agree with the name that
-// Seal is given.
+// Begin names the shard whose records will be added. Call it before the first Add. It is required
+// if the pass identifies records by their position; otherwise it is optional, and its name must
+// agree with the name given to Seal.
 //
-// Errors: *param.Error for the zero value, sums that have begun or hold records, no name, and a
-// shard that the pass does not have.
+// Errors: *param.Error for the zero value, for sums that have begun or hold records, for an empty
+// name, and for a shard that the pass does not have.
 func (a *Partial) Begin(shard string) error {
 	if !a.made() {
 		return refused("partial.Begin")
@@ -106,13 +106,13 @@ func (a *Partial) Begin(shard string) error {
 	return nil
 }
 
-// Add adds every record of data, none of which may be added to this or another shard again; where a
-// ledger is to protect users, all of a user must be in data, or pieces must state different parts
-// of all users by records.WithPart.
+// Add adds every record of data. None of them may be added to this or another shard again. If a
+// ledger protects users, all records of a user must be in data, or pieces must state different
+// parts of all users by records.WithPart.
 //
-// Errors: records.ErrData; ErrSchema; *param.Error for the zero value and for sums that are sealed
-// or named. After records.ErrData and the context's error some of the records are in the sums, and
-// the Partial is of no use any more.
+// Errors: records.ErrData; ErrSchema; *param.Error for the zero value and for sums that are
+// sealed or named. After records.ErrData and the context's error some of the records are in the
+// sums, and the Partial can no longer be used.
 func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	if !a.made() {
 		return refused("partial.Add")
@@ -138,7 +138,7 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	}
 	a.note(unitsOf(data))
 	a.unnamed = true
-	a.broken = true // also where it panics
+	a.broken = true // also if Add panics
 	err := a.counter.Add(ctx, data)
 	if records.Failed(data) {
 		err = records.ErrData
@@ -147,11 +147,11 @@ func (a *Partial) Add(ctx context.Context, data records.Data) error {
 	return err
 }
 
-// Merge adds another shard's sums, which must be of an equal pass, and empties the shard: its
-// records are counted here now. Shards that are counted already change nothing.
+// Merge adds the sums of other, which must be of an equal pass, and empties other: its records
+// are now counted here. Shards that are already counted change nothing.
 //
-// Errors: *param.Error for sums of another pass or on another grid, ones whose Add has failed, and
-// ones of which some shards are counted here and others are not.
+// Errors: *param.Error for sums of another pass or on another grid, for sums whose Add has
+// failed, and for sums of several shards of which some are counted here and others are not.
 func (a *Partial) Merge(other *Partial) error {
 	if !a.made() || other == a || !other.Of(a.pass) || other.hidden == a.hidden {
 		return param.New("partial.Merge", redacted,
@@ -183,8 +183,8 @@ func (a *Partial) Merge(other *Partial) error {
 	return nil
 }
 
-// ended makes the records of a counter that goes by positions those of the shard that Begin named:
-// two pieces under one name would share positions.
+// ended marks the sums of a Sharded counter as those of the shard that Begin named: two pieces
+// under one name would share positions.
 func (a *state) ended() error {
 	if _, ok := a.counter.(Sharded); ok && a.begun != "" && !a.closed {
 		return a.named(a.begun)
@@ -192,7 +192,7 @@ func (a *state) ended() error {
 	return nil
 }
 
-// Reset empties the sums: they are of no records and of no shard.
+// Reset empties the sums: they then hold no records and have no shard.
 func (a *Partial) Reset() {
 	if !a.made() {
 		return
@@ -207,10 +207,10 @@ func (a *state) reset() {
 	}
 }
 
-// Of reports whether the sums are those of a pass, and whole.
+// Of reports whether the sums are of pass p and no Add has failed.
 func (a *Partial) Of(p Pass) bool { return a.made() && a.pass == p }
 
-// Pass is what is added up.
+// Pass returns the pass of the sums.
 func (a *Partial) Pass() Pass {
 	if !a.made() {
 		return Pass{}
@@ -218,10 +218,10 @@ func (a *Partial) Pass() Pass {
 	return a.pass
 }
 
-// Like reports whether both are whole sums of one pass.
+// Like reports whether both sums are of the same pass and no Add has failed.
 func (a *Partial) Like(o *Partial) bool { return o.made() && a.Of(o.pass) }
 
-// Sums are what a release takes. They hold private numbers.
+// Sums returns the sums, for a release. They hold private numbers.
 func (a *Partial) Sums() []*mechanism.FixedSum {
 	if !a.made() {
 		return nil
@@ -236,12 +236,13 @@ func (a *state) sums() []*mechanism.FixedSum {
 	return a.sealed
 }
 
-// Real reports whether some contributions rest on arithmetic that makes no promise of one record
-// apart from the others: a release has to be noted as one of accountant.RealNoise.
+// Real reports whether the arithmetic of some contributions does not promise that they are
+// independent of other records. A release must then be recorded as accountant.RealNoise.
 func (a *Partial) Real() bool { return a.made() && a.real }
 
-// Unit is whose presence the sums can protect: records.UnitPart, which no ledger promises, where
-// pieces differ, or where one user may be in two of them; "" before any record.
+// Unit returns the unit whose presence the sums can protect. It is records.UnitPart, which no
+// ledger protects, if pieces have different units or if one user may be in two of them, and ""
+// before the first Add.
 func (a *Partial) Unit() string {
 	if !a.made() {
 		return ""
@@ -249,7 +250,7 @@ func (a *Partial) Unit() string {
 	return a.who
 }
 
-// Shards are the names of the shards that are counted, in order. They are public.
+// Shards returns the names of the counted shards, in order. They are public.
 func (a *Partial) Shards() []string {
 	if !a.made() {
 		return nil
@@ -257,8 +258,8 @@ func (a *Partial) Shards() []string {
 	return append([]string(nil), a.shards...)
 }
 
-// Check refuses sums that cannot be released together under a ledger that promises to protect a
-// unit; nothing is merged. The path is that of the sums in errors.
+// Check returns an error for sums that cannot be released together under a ledger that protects
+// the unit promised. It merges nothing. path names the sums in errors.
 //
 // Errors: *param.Error, joined.
 func Check(path string, p Pass, promised string, shards ...*Partial) error {

@@ -24,7 +24,7 @@ import (
 
 const dim = 3
 
-// adder adds the coordinates of records up.
+// adder adds up the coordinates of records.
 type adder struct{ sum *mechanism.FixedSum }
 
 func (a adder) Add(ctx context.Context, data records.Data) error {
@@ -53,7 +53,7 @@ func empty(p partial.Pass) *partial.Partial {
 	return partial.New(p, schema, adder{mechanism.NewFixedSum(dim, 0x1p-20)}, false)
 }
 
-// rows are n records; all of one number are the same.
+// rows returns n records that follow from the seed.
 func rows(t testing.TB, seed uint64, n int) records.Data {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -68,7 +68,7 @@ func rows(t testing.TB, seed uint64, n int) records.Data {
 	return d
 }
 
-// of is the sum of one shard, whose records follow from its number.
+// of returns the sums of one shard, whose records follow from its number.
 func of(t testing.TB, p partial.Pass, number int) *partial.Partial {
 	t.Helper()
 	s := empty(p)
@@ -87,7 +87,7 @@ func sealed(t testing.TB, k mechanism.Key, p partial.Pass, number int) []byte {
 	return b
 }
 
-// values reads sums by a release with hardly any noise.
+// values reads sums by a release with almost no noise.
 func values(t testing.TB, a *partial.Partial) []float64 {
 	t.Helper()
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
@@ -104,8 +104,8 @@ func values(t testing.TB, a *partial.Partial) []float64 {
 	return out
 }
 
-// TestShardsCountOnce: in any order, merged in any groups, and however often a shard comes, by
-// whichever attempt, the sums are those of all records.
+// TestShardsCountOnce: the sums are those of all records, in whatever order shards arrive, and
+// however often and from whatever attempt each of them comes.
 func TestShardsCountOnce(t *testing.T) {
 	const shards = 7
 	p, k := pass(t, "sums"), mechanism.NewKey()
@@ -120,7 +120,7 @@ func TestShardsCountOnce(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		var arrived [][]byte
 		for i := range shards {
-			for range 1 + rng.IntN(3) { // attempts, and one that is delivered again
+			for range 1 + rng.IntN(3) { // several attempts, the last of which is delivered twice
 				arrived = append(arrived, sealed(t, k, p, i))
 			}
 			arrived = append(arrived, arrived[len(arrived)-1])
@@ -139,7 +139,7 @@ func TestShardsCountOnce(t *testing.T) {
 	}
 }
 
-// TestMergedSumsAreEmpty: what was merged is counted in one place.
+// TestMergedSumsAreEmpty: merged records are counted in one place only.
 func TestMergedSumsAreEmpty(t *testing.T) {
 	p := pass(t, "sums")
 	one, two, other := empty(p), empty(p), of(t, p, 3)
@@ -154,8 +154,9 @@ func TestMergedSumsAreEmpty(t *testing.T) {
 	}
 }
 
-// TestGroupsOfShards are sealed again under the names of all their shards: a group counts once, one
-// that holds all of what is counted takes its place, and one that holds only some is refused.
+// TestGroupsOfShards: merged sums are sealed under the names of all their shards. A group counts
+// once, a group that contains all counted shards replaces them, and a group that contains only
+// some of them and others is refused.
 func TestGroupsOfShards(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	group := func(numbers ...int) []byte {
@@ -204,7 +205,7 @@ func TestGroupsOfShards(t *testing.T) {
 	}
 }
 
-// TestNamesOfShards: sums have one name, and with it are whole.
+// TestNamesOfShards: sums have one name, and no record can be added to named sums.
 func TestNamesOfShards(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	var wrong *param.Error
@@ -234,8 +235,8 @@ func TestNamesOfShards(t *testing.T) {
 	}
 }
 
-// TestSealedSumsAreBound to their key, their pass, their shard and their attempt: a changed byte
-// anywhere is noticed.
+// TestSealedSumsAreBound: sealed sums are bound to their key, pass, shard and attempt, and any
+// changed byte is detected.
 func TestSealedSumsAreBound(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	good := sealed(t, k, p, 1)
@@ -274,8 +275,8 @@ func TestSealedSumsAreBound(t *testing.T) {
 	}
 }
 
-// TestSealedSumsTellNothing without their key: no sum stands in the bytes, equal sums look
-// different each time, and their length does not depend on the records.
+// TestSealedSumsTellNothing: without the key, sealed sums reveal nothing: no sum is in the bytes,
+// equal sums are sealed to different bytes, and their length does not depend on the records.
 func TestSealedSumsTellNothing(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	seal := func(n int) []byte {
@@ -316,11 +317,12 @@ func TestSealedSumsTellNothing(t *testing.T) {
 		t.Error("the same sums are sealed to the same bytes")
 	}
 	if bytes.Contains(none, make([]byte, 8)) {
-		t.Error("zero sums stand in the clear")
+		t.Error("zero sums are not encrypted")
 	}
 }
 
-// TestUnitsTravel with the sums: a user may be in two shards, unless these state different parts.
+// TestUnitsTravel: units are sealed with the sums. A user may be in two shards unless these state
+// different parts.
 func TestUnitsTravel(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	shard := func(name string, part, of int) []byte {
@@ -338,6 +340,10 @@ func TestUnitsTravel(t *testing.T) {
 		}
 		return b
 	}
+	none, err := empty(p).Seal(k, partial.Shard{Name: "none"}) // a shard without records has no unit
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		list [][]byte
 		want string
@@ -349,6 +355,7 @@ func TestUnitsTravel(t *testing.T) {
 		"one part":  {[][]byte{shard("a", 1, 2), shard("b", 1, 2)}, records.UnitPart},
 		"many parts": {[][]byte{shard("a", 70, 100), shard("b", 99, 100)},
 			records.UnitUser},
+		"one and none": {[][]byte{shard("a", 0, 0), none}, records.UnitUser},
 	} {
 		all := empty(p)
 		if err := all.OpenAll(k, c.list...); err != nil {
@@ -368,7 +375,7 @@ func TestUnitsTravel(t *testing.T) {
 	}
 }
 
-// TestNothingPrints: neither sums nor keys.
+// TestNothingPrints: neither sums nor keys print their content.
 func TestNothingPrints(t *testing.T) {
 	s, k := of(t, pass(t, "sums"), 1), mechanism.NewKey()
 	type holder struct {
@@ -402,7 +409,7 @@ func TestNothingPrints(t *testing.T) {
 	}
 }
 
-// TestZeroValuesAreRefused and do not panic.
+// TestZeroValuesAreRefused: methods of zero values return errors and do not panic.
 func TestZeroValuesAreRefused(t *testing.T) {
 	var wrong *param.Error
 	for _, s := range []*partial.Partial{nil, new(partial.Partial)} {
@@ -448,7 +455,7 @@ func FuzzOpen(f *testing.F) {
 	})
 }
 
-// fragile is a counter that panics after some of the records.
+// fragile is a counter that panics after half of the records.
 type fragile struct{ adder }
 
 func (f fragile) Add(ctx context.Context, data records.Data) error {
@@ -459,8 +466,8 @@ func (f fragile) Add(ctx context.Context, data records.Data) error {
 	panic("a feature map that panics")
 }
 
-// TestSumsThatPanicked hold some of the records and are of no use: a second try would count those
-// twice.
+// TestSumsThatPanicked: sums whose Add panicked hold some of the records and cannot be used,
+// since a second try would count these twice.
 func TestSumsThatPanicked(t *testing.T) {
 	p := pass(t, "sums")
 	s := partial.New(p, schema, fragile{adder{mechanism.NewFixedSum(dim, 0x1p-20)}}, false)
@@ -477,7 +484,7 @@ func TestSumsThatPanicked(t *testing.T) {
 	}
 }
 
-// placed is an adder that has to know its shard.
+// placed is an adder that must know its shard.
 type placed struct {
 	adder
 	begun string
@@ -491,8 +498,8 @@ func (p *placed) Begin(shard string) error {
 
 func (p *placed) End() error { return p.ended }
 
-// TestBegin: sums of records that have positions know their shard before the first record, are
-// sealed under its name alone, and not at all where it has changed.
+// TestBegin: a Sharded counter knows its shard before the first record; its sums can be sealed
+// only under the name of that shard, and not at all if the shard has changed.
 func TestBegin(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	var wrong *param.Error

@@ -8,17 +8,17 @@ import (
 	"fmt"
 )
 
-// A Pass names what is added up. Equal passes make equal sums of equal records. The zero value
-// names nothing.
+// A Pass identifies what is added up. Equal passes give equal sums of equal records. The zero
+// value identifies nothing.
 type Pass struct {
 	digest [sha256.Size]byte
 	named  bool
 }
 
-// NewPass names the pass of everything that its sums depend on, the records apart: schema, noise,
-// feature map, and what was released before. All of it is public.
+// NewPass returns the pass that is identified by everything that its sums depend on except the
+// records: schema, noise, feature map, and earlier releases. All of it must be public.
 //
-// Errors: what JSON cannot hold.
+// Errors: those of encoding/json for values that it cannot write.
 func NewPass(what ...any) (Pass, error) {
 	text, err := json.Marshal(what)
 	if err != nil {
@@ -27,13 +27,13 @@ func NewPass(what ...any) (Pass, error) {
 	return Pass{sha256.Sum256(text), true}, nil
 }
 
-// LocalPass names a pass of this process that no other process can name, for sums that depend on
-// something JSON cannot hold, such as a user-defined feature map.
+// LocalPass returns a pass that exists only in this process, for sums that depend on something
+// that JSON cannot hold, such as a user-defined feature map.
 func LocalPass() Pass {
 	p := Pass{named: true}
 	_, _ = rand.Read(p.digest[:]) // never fails
 	return p
 }
 
-// String is the name in hexadecimal digits.
+// String returns the pass's digest in hexadecimal digits.
 func (p Pass) String() string { return hex.EncodeToString(p.digest[:]) }

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 )
 
-// ErrPrivate is the refusal to write private sums that no noise has been added to.
+// ErrPrivate is returned by methods that would write private sums without noise.
 var ErrPrivate = errors.New("partial: sums without noise are private and cannot be written")
 
 // ErrSchema is returned for data of another schema than the plan's.
@@ -15,14 +15,14 @@ var ErrSchema = errors.New("the data's schema is not the plan's")
 
 const redacted = "[private]"
 
-// Format prints [private] whatever the verb.
+// Format writes "[private]" for every verb.
 func (*Partial) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is [private].
+// LogValue returns "[private]".
 func (*Partial) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalText returns ErrPrivate; package encoding/json asks for it.
+// MarshalText makes package encoding/json fail. Errors: ErrPrivate, always.
 func (*Partial) MarshalText() ([]byte, error) { return nil, ErrPrivate }
 
-// MarshalBinary returns ErrPrivate; package encoding/gob asks for it.
+// MarshalBinary makes package encoding/gob fail. Errors: ErrPrivate, always.
 func (*Partial) MarshalBinary() ([]byte, error) { return nil, ErrPrivate }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -14,34 +15,36 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// magic starts sealed sums. The length of the header and the header follow, then the length of the
-// sealed note and the note, then what mechanism.Key.Seal makes of the sums. The header is
-// authenticated with both.
+// magic is the beginning of sealed sums. It is followed by the length of the header and the
+// header, the length of the sealed note and the note, and the sums as sealed by
+// mechanism.Key.Seal. The header is authenticated together with note and sums.
 const magic = "privgen sums 2\n"
 
-// header says in the clear what sealed sums are. It says the same of a shard without records.
+// header describes sealed sums in the clear. It is the same for a shard without records.
 type header struct {
-	Key     string   `json:"key"`  // its public name
+	Key     string   `json:"key"`  // public name of the key
 	Pass    string   `json:"pass"` // in hexadecimal digits
 	Shards  []string `json:"shards"`
 	Attempt string   `json:"attempt"`
 	Real    bool     `json:"real,omitempty"`
-	// Steps are the grids of the sums: what a unit of each is worth.
+	// Steps are the grids of the sums.
 	Steps []float64 `json:"steps"`
 }
 
-// note says whose records were added up. Sums of no records have no unit, so that it is private.
+// note holds the unit of the records that were added up. It is private, because sums of no
+// records have no unit.
 type note struct {
 	Unit  string `json:"unit,omitempty"`
 	Of    int    `json:"of,omitempty"`
-	Parts []int  `json:"parts,omitempty"` // or, where that is shorter,
-	Mask  []byte `json:"mask,omitempty"`  // a bit for each part
+	Parts []int  `json:"parts,omitempty"` // the parts that contained records, or
+	Mask  []byte `json:"mask,omitempty"`  // a bit for each part, if that is shorter
 }
 
-// noteSize is what sealed notes are a multiple of, in bytes: most are one.
+// noteSize is the number of bytes of which the length of a note is a multiple: usually the length
+// itself.
 const noteSize = 1024
 
-// noteOf is the note of some units, filled up with spaces.
+// noteOf returns the note of units, padded with spaces.
 func noteOf(u units) ([]byte, error) {
 	n := note{Unit: u.who, Of: u.parts.of, Parts: slices.Sorted(maps.Keys(u.parts.held))}
 	if len(n.Parts) > n.Of/32 {
@@ -58,7 +61,8 @@ func noteOf(u units) ([]byte, error) {
 	return append(text, bytes.Repeat([]byte{' '}, size-len(text))...), nil
 }
 
-// units is the inverse. Parts must exist, each once: nothing else is ever sealed.
+// units is the inverse of noteOf. It returns ErrSealed for parts that do not exist or occur
+// twice, which noteOf never writes.
 func (n note) units() (u units, err error) {
 	if n.Of < 0 || n.Of == 0 && len(n.Parts)+len(n.Mask) > 0 || len(n.Mask) > (n.Of+7)/8 {
 		return u, mechanism.ErrSealed
@@ -85,14 +89,16 @@ func (n note) units() (u units, err error) {
 	return u, nil
 }
 
-// Seal encrypts the sums under a key of the pipeline, as those of the named shard. Sums that were
-// merged of sealed ones keep their shards: the name is left empty then. No record can be added to
-// sums that have a name.
+// Seal encrypts the sums under a key of the pipeline, as those of the named shard. For sums that
+// were merged from sealed ones, which keep the names of their shards, the name must be empty. No
+// record can be added to sums that have a name.
 //
-// Guarantee: none; see mechanism.Key.Seal. The header in the clear holds public things alone: the
-// pass, the shards and the attempt, and the key's public name. It does not tell whether the shard
-// has records. Whose units these are, and in which parts, is sealed too.
-// Errors: *param.Error for the zero key, the zero value, a missing name, or a second one.
+// Guarantee: none; see mechanism.Key.Seal. The header, which is not encrypted, holds only public
+// values: the pass, the shards and the attempt, the grids, and the key's public name. It does not
+// reveal whether the shard has records. Their unit, and the parts that they are in, are encrypted
+// too.
+// Errors: *param.Error for the zero key, for the zero value, for a missing name, and for a second
+// name.
 func (a *Partial) Seal(k mechanism.Key, s Shard) ([]byte, error) {
 	if !a.made() {
 		return nil, refused("partial.Seal")
@@ -122,7 +128,7 @@ func (a *Partial) Seal(k mechanism.Key, s Shard) ([]byte, error) {
 	return append(append(whole, units...), sealed...), nil
 }
 
-// named makes the records so far those of a shard.
+// named marks the records so far as those of a shard.
 func (a *state) named(name string) error {
 	if c, ok := a.counter.(Sharded); ok && !a.closed && name != "" {
 		if err := c.End(); err != nil {
@@ -131,9 +137,9 @@ func (a *state) named(name string) error {
 	}
 	switch {
 	case a.begun != "" && name != "" && name != a.begun:
-		return param.New("partial.Shard.Name", name, "the name that Begin was given")
+		return param.New("partial.Shard.Name", name, fmt.Sprintf("%q, the name given to Begin", a.begun))
 	case name == "" && (a.unnamed || len(a.shards) == 0):
-		return param.New("partial.Shard.Name", name, "the name of the shard that was added up")
+		return param.New("partial.Shard.Name", name, "the name of the shard whose records were added")
 	case name == "":
 	case len(a.shards) > 0 && (a.unnamed || len(a.shards) > 1 || a.shards[0] != name):
 		return param.New("partial.Shard.Name", name,
@@ -145,7 +151,7 @@ func (a *state) named(name string) error {
 	return nil
 }
 
-// header is everything before the sums.
+// header returns everything before the note and the sums.
 func (a *state) header(k mechanism.Key, s Shard) ([]byte, error) {
 	h := header{Key: k.ID(), Pass: a.pass.String(), Shards: a.shards, Attempt: s.Attempt,
 		Real: a.real, Steps: grids(a.sums())}
@@ -157,8 +163,8 @@ func (a *state) header(k mechanism.Key, s Shard) ([]byte, error) {
 	return append(about, text...), nil
 }
 
-// grids are what a whole number in each of some sums stands for. They follow from the noise, which
-// another version or another kind of machine could work out with a different last digit.
+// grids returns the grids of sums. They follow from the noise, which another version or another
+// kind of machine could compute with a different last digit.
 func grids(sums []*mechanism.FixedSum) []float64 {
 	list := make([]float64, len(sums))
 	for i, s := range sums {
@@ -172,12 +178,12 @@ func onAnotherGrid(path string) error {
 		"sums by the same version on the same kind of machine")
 }
 
-// Open returns sums that were sealed, of the same pass as these, which may be empty and stay as
-// they are.
+// Open returns sums that were sealed. They must be of the same pass as a, which may be empty and
+// is not changed.
 //
-// Errors: mechanism.ErrSealed for bytes that are no sealed sums, that were changed, or that another
-// key sealed; *param.Error for sums of another pass, which another plan's are, and for sums on
-// another grid.
+// Errors: mechanism.ErrSealed for bytes that are not sealed sums, that were changed, or that
+// another key sealed; *param.Error for sums of another pass or plan, and for sums on another
+// grid.
 func (a *Partial) Open(k mechanism.Key, sealed []byte) (*Partial, error) {
 	if !a.made() {
 		return nil, refused("partial.Open")
@@ -212,7 +218,7 @@ func (a *Partial) Open(k mechanism.Key, sealed []byte) (*Partial, error) {
 	return &Partial{&hidden{o}}, nil
 }
 
-// OpenAll merges sums that were sealed into these, which must have none that are not named.
+// OpenAll opens sealed sums and merges them into a.
 //
 // Errors: those of Open and Merge.
 func (a *Partial) OpenAll(k mechanism.Key, sealed ...[]byte) error {
@@ -249,7 +255,7 @@ func openNote(k mechanism.Key, about, rest []byte) (u units, sums []byte, err er
 	return u, rest[n:], err
 }
 
-// split tells header and the rest apart; neither is believed yet.
+// split divides sealed sums into header and rest, neither of which has been authenticated yet.
 func split(sealed []byte) (h header, about, rest []byte, err error) {
 	text, found := bytes.CutPrefix(sealed, []byte(magic))
 	if !found || len(text) < 4 {
@@ -266,7 +272,8 @@ func split(sealed []byte) (h header, about, rest []byte, err error) {
 	return h, sealed[:at:at], sealed[at:], nil
 }
 
-// label is what the header says. Names must be in order, each once: nothing else is ever sealed.
+// label returns the label in the header. Names must be in order and without repetition, as Seal
+// writes them.
 func (h header) label() (label, error) {
 	l := label{shards: h.Shards, real: h.Real}
 	for i, name := range h.Shards {

@@ -10,29 +10,29 @@ import (
 // Names are public. Every attempt at a shard must read the same records.
 type Shard struct {
 	Name    string
-	Attempt string // tells attempts at one shard apart; empty for one that is drawn
+	Attempt string // distinguishes attempts at one shard; if empty, Seal draws one
 }
 
-// label is what is known of sums, all of it public.
+// label describes the records in a sum. All of it but the units is public.
 type label struct {
 	units
-	shards  []string // that are counted, in order; nil for none
-	unnamed bool     // records are counted that are of no named shard
+	shards  []string // names of the counted shards, in order; nil for none
+	unnamed bool     // records of no named shard are counted
 	real    bool     // see Partial.Real
 }
 
-// A turn is what a merge does to the sums.
+// A turn says what a merge does to the sums.
 type turn int
 
 const (
 	adds    turn = iota
-	keeps        // the other's records are all counted already
-	replace      // those counted are all among the other's
+	keeps        // all of the other's records are already counted
+	replace      // all counted records are among the other's
 )
 
-// meet says how the sums of two labels are merged.
+// meet returns how the sums of two labels are merged.
 //
-// Errors: *param.Error where some of the records are in both and others are not.
+// Errors: *param.Error if some of the records are in both and others are not.
 func (l *label) meet(o *label) (turn, error) {
 	common := 0
 	for _, name := range o.shards {
@@ -52,7 +52,7 @@ func (l *label) meet(o *label) (turn, error) {
 		"sums of shards that are all counted, or none of them")
 }
 
-// merge makes the label that of both sums together.
+// merge changes the label to that of both sums together.
 func (l *label) merge(o *label) (turn, error) {
 	t, err := l.meet(o)
 	switch {

@@ -6,14 +6,15 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// units is whose contributions are protected in what was added so far.
+// units is the unit of the records that were added so far.
 type units struct {
 	who   string // the unit, "" before any record
-	parts parts  // that the units are in
+	parts parts  // parts that contain the units
 }
 
-// note keeps the unit of the records while all of them have the same one. Where units differ, and
-// where one that is more than a record may be in two pieces, they are records.UnitPart.
+// note adds the unit of further records. The unit stays the same as long as all records have the
+// same one. If units differ, or if a unit larger than a record may be in two pieces, it becomes
+// records.UnitPart.
 func (u *units) note(o units) {
 	switch {
 	case o.who == "":
@@ -25,7 +26,7 @@ func (u *units) note(o units) {
 	}
 }
 
-// parts are the parts of all units, users for example, that some pieces of records state: see
+// parts are the parts of all units, for example of all users, that pieces of records state: see
 // records.WithPart. The zero value is that of a piece that states none.
 type parts struct {
 	of   int
@@ -40,7 +41,7 @@ func unitsOf(d records.Data) units {
 	return units{records.UnitOf(d), parts{of, map[int]bool{part: true}}}
 }
 
-// add joins the parts of two pieces, and reports whether no unit can be in both.
+// add adds the parts of another piece, and reports whether no unit can be in both.
 func (p parts) add(o parts) bool {
 	if p.of == 0 || p.of != o.of {
 		return false

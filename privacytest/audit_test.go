@@ -9,19 +9,19 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// steps is DP-SGD as an onlooker meets it: three steps on a data set of one
-// canary or none, told as the log likelihood ratio of "a canary" to "none",
-// which no other statistic can beat.
+// steps is DP-SGD as an observer sees it: three steps on a data set of one canary or none,
+// summarised as the log likelihood ratio of "a canary" to "none", which is the most powerful
+// statistic.
 type steps struct {
 	t         testing.TB
 	allowance *mechanism.Allowance
 	q, z      float64
-	shrink    float64 // of the noise: 1, or the fault to be found
+	shrink    float64 // factor of the noise: 1, or less as the fault to be found
 }
 
 const (
 	stepsPerRun  = 3
-	auditedAlarm = 1e-9 // of an audit of sound code
+	auditedAlarm = 1e-9 // how often an audit of sound code fails
 )
 
 func (s *steps) run(canaries int) []float64 {
@@ -49,8 +49,8 @@ func (s *steps) run(canaries int) []float64 {
 	return []float64{total}
 }
 
-// TestStepsAgainstTheAccountant holds sampler, noise and accountant against each
-// other: what can be shown from draws stays below the accountant's ε and comes near it.
+// TestStepsAgainstTheAccountant tests sampler, noise and accountant against each other: the ε
+// that draws show is below the accountant's ε and near it.
 func TestStepsAgainstTheAccountant(t *testing.T) {
 	const q, z, delta = 0.4, 0.8, 0.01
 	n := 40000
@@ -89,8 +89,8 @@ func TestStepsAgainstTheAccountant(t *testing.T) {
 	}
 }
 
-// TestOneRunAuditOfTraining plants canaries in one coordinate each and trains
-// once. The bound that one run shows is drawn beside the accountant's.
+// TestOneRunAuditOfTraining plants canaries in one coordinate each and trains once. The bound
+// that one run shows must stay below the accountant's.
 func TestOneRunAuditOfTraining(t *testing.T) {
 	const q, z, rounds, delta = 0.2, 4.0, 10, 1e-12
 	canaries := 2000

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// What a replay must not be blind to. Each fault here once passed.
+// These are faults that a replay must find. Each of them once passed.
 
 type inner struct{ n int }
 
@@ -30,7 +30,7 @@ type hidden struct {
 	pair    complex64
 	text    string
 	rows    []int32
-	buffer  []float32 // of which a reader sees nothing
+	buffer  []float32 // its length is zero
 	bytes   []byte
 	fixed   [3]int8
 	table   map[string]int
@@ -43,7 +43,7 @@ type hidden struct {
 	err     error
 }
 
-// hide puts the number of records into one field.
+// hide lists functions that put the number of records into one field.
 var hide = map[string]func(h *hidden, n int){
 	"":           func(h *hidden, n int) {},
 	"a bool":     func(h *hidden, n int) { h.flag = n > 3 },
@@ -75,7 +75,7 @@ var hide = map[string]func(h *hidden, n int){
 	"an interface's type":      func(h *hidden, n int) { h.any = []any{int8(1), int16(1)}[n%2] },
 	"what a pointer points at": func(h *hidden, n int) { h.next = &hidden{whole: int32(n)} },
 	"a nil pointer":            func(h *hidden, n int) { h.next = []*hidden{nil, {}}[n%2] },
-	"whether two are one": func(h *hidden, n int) {
+	"whether two pointers are equal": func(h *hidden, n int) {
 		h.next = &hidden{}
 		h.any = []*hidden{h.next, {}}[n%2]
 	},
@@ -97,8 +97,8 @@ func replayed[D any](t *testing.T, r accountant.Relation, a, b D,
 	return Replay[D]{Run: run, Budget: budget, Data: a, Neighbour: b}.Findings(t)
 }
 
-// TestNothingVisibleIsOverlooked: every kind of field is compared, or is said to be beyond
-// comparing.
+// TestNothingVisibleIsOverlooked: every kind of field is compared, or reported as something that
+// cannot be compared.
 func TestNothingVisibleIsOverlooked(t *testing.T) {
 	a, b := make([]float64, 3), make([]float64, 4)
 	for name, into := range hide {
@@ -135,8 +135,8 @@ type quiet struct{ *hidden }
 
 func (quiet) Error() string { return "failed" }
 
-// TestSharedObjectsAreNoFindings: what cannot be looked at is no finding where it is one and the
-// same object in both runs, and values may point back at themselves.
+// TestSharedObjectsAreNoFindings: a value that cannot be read is no finding if it is the same
+// object in both runs, and values may contain pointers to themselves.
 func TestSharedObjectsAreNoFindings(t *testing.T) {
 	call, queue, raw := func() int { return len(t.Name()) }, make(chan int), unsafe.Pointer(t)
 	f := replayed(t, accountant.AddOrRemoveOne, make([]float64, 3), make([]float64, 4),
@@ -166,7 +166,7 @@ func TestValuesAreComparedAsTheyWere(t *testing.T) {
 	}
 }
 
-// sampling is a step on a sample of the records, and the same with a fault.
+// sampling returns steps on samples of the records, with a fault unless fault is empty.
 func sampling(event accountant.Event, subset bool, fault string) func(context.Context,
 	*accountant.Ledger, []float64) (any, error) {
 	return func(ctx context.Context, l *accountant.Ledger, d []float64) (any, error) {
@@ -275,8 +275,8 @@ func TestStepsLookAtTheirSampleOnly(t *testing.T) {
 	}
 }
 
-// TestRowsThatCannotBeTold: under replace-one a sample of unknown rows is a finding, until it is
-// said which rows differ.
+// TestRowsThatCannotBeTold: under replace-one a sample is a finding if the rows that differ are
+// unknown, until Changed lists them.
 func TestRowsThatCannotBeTold(t *testing.T) {
 	e := accountant.PoissonSampled{Probability: 0.5, Event: accountant.Gaussian{NoiseMultiplier: 1}}
 	run := func(ctx context.Context, l *accountant.Ledger, last float64) (any, error) {
@@ -286,13 +286,13 @@ func TestRowsThatCannotBeTold(t *testing.T) {
 		Budget: accountant.Budget{Epsilon: 1000, Delta: 1e-5, Relation: accountant.ReplaceOne}, Data: 1,
 		Neighbour: -1}
 	if f := r.Findings(t); len(f) == 0 || !strings.Contains(f[0], "set Changed") {
-		t.Errorf("a sample of which it cannot be told whether it holds the row that differs: %v", f)
+		t.Errorf("a sample that may or may not hold the row that differs: %v", f)
 	}
 	r.Changed = []int{2}
 	r.Check(t)
 }
 
-// TestLedgersAreComparedWhole: children, notes and what a guarantee says.
+// TestLedgersAreComparedWhole: children, notes and the text of a guarantee are compared.
 func TestLedgersAreComparedWhole(t *testing.T) {
 	for name, run := range map[string]func(l *accountant.Ledger, n int) error{
 		"the number of parts": func(l *accountant.Ledger, n int) error {
@@ -320,7 +320,7 @@ func TestLedgersAreComparedWhole(t *testing.T) {
 			}
 			return err
 		},
-		"that a line is late": func(l *accountant.Ledger, n int) error {
+		"the order of a line": func(l *accountant.Ledger, n int) error {
 			a, _ := l.Reserve("x", accountant.Gaussian{NoiseMultiplier: 10}, 1)
 			if n > 3 {
 				if err := a.Spend(); err != nil {
@@ -344,7 +344,7 @@ func TestLedgersAreComparedWhole(t *testing.T) {
 	}
 }
 
-// atEdges counts records, some of them twice.
+// atEdges returns a run that sums records and counts some of them twice.
 func atEdges(twice func(row, n int) bool) func(context.Context, *accountant.Ledger,
 	records.Data) (any, error) {
 	return func(ctx context.Context, l *accountant.Ledger, d records.Data) (any, error) {
@@ -405,7 +405,7 @@ func TestRecordsCountOnceEverywhere(t *testing.T) {
 	}
 }
 
-// TestNeighboursAreToldApart: in all of them the row that differs is found, so that samples can be
+// TestNeighboursAreToldApart: the row that differs is found in all pairs, so that samples can be
 // coupled.
 func TestNeighboursAreToldApart(t *testing.T) {
 	for _, s := range []records.Schema{records.Interval(3, -1, 2), records.Sets(12, 4),
@@ -421,7 +421,8 @@ func TestNeighboursAreToldApart(t *testing.T) {
 	}
 }
 
-// TestLowBitsAreExplained: a finding of the lowest bit says what that is and what to use.
+// TestLowBitsAreExplained: a finding about the lowest bit says what it means and what to use
+// instead.
 func TestLowBitsAreExplained(t *testing.T) {
 	c := Claim[int]{Run: func(n int) []float64 {
 		return one(float64(n-3) + laplaceDraw(1))
@@ -438,11 +439,11 @@ func TestLowBitsAreExplained(t *testing.T) {
 			return
 		}
 	}
-	t.Error("the lowest bit is not what tells the data sets apart")
+	t.Error("no finding is about the lowest bit")
 }
 
-// TestNormsOfMechanisms: how far two inputs are apart is measured as each mechanism's noise covers
-// it.
+// TestNormsOfMechanisms: the distance of two inputs is measured in the norm that each mechanism's
+// noise protects.
 func TestNormsOfMechanisms(t *testing.T) {
 	release := func(mechanism string, inexact bool, in ...float64) *entropy.Release {
 		return &entropy.Release{Mechanism: mechanism, Effect: 1, Std: []float64{2},
@@ -473,7 +474,8 @@ func TestNormsOfMechanisms(t *testing.T) {
 	}
 }
 
-// TestGridsAreChecked: values off the grid, and low bits that are no fair coin.
+// TestGridsAreChecked: values off the grid are found, and so are lowest bits that are not fair
+// coins.
 func TestGridsAreChecked(t *testing.T) {
 	rng := newRand(1)
 	fair, even, odd, off := make([]float64, 4000), make([]float64, 4000), make([]float64, 4000),

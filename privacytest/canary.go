@@ -15,27 +15,27 @@ import (
 // the canary was present, and the success rate is compared with what (Epsilon, Delta)
 // permits.
 //
-// The data should be tiny, the canary a worst-case record and the score as informative
-// as possible: for example, how far the parameters moved along the canary's gradient,
-// or how closely synthetic records resemble it. An audit with a weak score shows
-// little, and an audit that passes proves nothing; [Replay] finds what it cannot.
+// The data should be tiny, the canary a worst-case record and the score as informative as
+// possible: for example, how far the parameters moved along the canary's gradient, or how closely
+// synthetic records resemble it. An audit with a weak score shows little, and an audit that
+// passes proves nothing; [Replay] finds faults that an audit cannot.
 //
 // Under [accountant.AddOrRemoveOne] Fit(false) trains without the canary, under
 // [accountant.ReplaceOne] with another record in its place.
 //
-// Source: Jagielski, Ullman and Oprea, "Auditing Differentially Private Machine
-// Learning", 2020; Nasr, Song, Thakurta, Papernot and Carlini, "Adversary
-// Instantiation", 2021. The test is that of [Claim].
+// Source: Jagielski, Ullman and Oprea, "Auditing Differentially Private Machine Learning", 2020;
+// Nasr, Song, Thakurta, Papernot and Carlini, "Adversary Instantiation", 2021. The statistical
+// test is the one of [Claim].
 type Canary[M any] struct {
-	// with fresh noise at each call (no Seeded context)
+	// Fit trains with fresh noise at each call: its context must not come from Seeded.
 	Fit            func(planted bool) (released M, err error)
-	Score          func(released M) float64 // higher if the canary seems to have been present
+	Score          func(released M) float64 // is higher if the canary seems to have been present
 	Epsilon, Delta float64
 	FalseAlarm     float64 // in (0, 1)
-	Trainings      int     // with the canary and without it, each on average; 1000 if zero
+	Trainings      int     // mean number of trainings with the canary, and without it; 0 means 1000
 
-	// Event is what the training costs, under Relation. It only sharpens the curve
-	// drawn next to the results; without it that of (Epsilon, Delta) is drawn.
+	// Event is what the training costs, under Relation. It only sharpens the curve drawn next to
+	// the results; if it is nil, the curve of (Epsilon, Delta) is drawn.
 	Event    accountant.Event
 	Relation accountant.Relation
 }
@@ -50,9 +50,9 @@ type CanaryAudit struct {
 // CanaryPoint is one point of the trade-off between the two errors of an adversary who
 // decides "the canary was present" whenever the score is high.
 type CanaryPoint struct {
-	FalsePositive float64 // how often the decision is made without the canary
-	TruePositive  float64 // how often with it: as counted, with the error of counting
-	AtMost        float64 // what the claim allows
+	FalsePositive float64 // rate of the decision without the canary
+	TruePositive  float64 // rate of the decision with the canary, as counted
+	AtMost        float64 // largest TruePositive that the claim allows
 }
 
 // Audit trains and returns the result. The bound on ε is wrong with probability at most
@@ -66,13 +66,14 @@ func (c Canary[M]) Audit(tb testing.TB) CanaryAudit {
 func (c Canary[M]) Check(tb testing.TB) {
 	tb.Helper()
 	if a := c.audit(tb, (Claim[bool]).contradiction); a.P <= c.FalseAlarm {
-		tb.Errorf("claimed (ε=%g, δ=%g), which has probability %.2g if true: %v", c.Epsilon,
+		tb.Errorf("claimed (ε=%g, δ=%g), but if that is true, this result has probability %.2g: "+
+			"%v", c.Epsilon,
 			c.Delta, a.P, a)
 	}
 }
 
-// Refuted reports whether the trainings refute the claim. It serves to prove that an
-// audit has power.
+// Refuted reports whether the trainings refute the claim. Use it to prove that an audit has
+// power.
 func (c Canary[M]) Refuted(tb testing.TB) bool {
 	tb.Helper()
 	return c.audit(tb, (Claim[bool]).contradiction).P <= c.FalseAlarm
@@ -82,7 +83,7 @@ func (c Canary[M]) Refuted(tb testing.TB) bool {
 func (c Canary[M]) audit(tb testing.TB, test func(Claim[bool], testing.TB) Evidence) CanaryAudit {
 	tb.Helper()
 	if c.Fit == nil || c.Score == nil {
-		tb.Fatalf("privacytest: an audit wants Fit and Score")
+		tb.Fatalf("privacytest.Canary: Fit and Score must both be set")
 	}
 	var out, in []float64
 	claim := Claim[bool]{
@@ -110,7 +111,7 @@ func (c Canary[M]) audit(tb testing.TB, test func(Claim[bool], testing.TB) Evide
 	return a
 }
 
-// falsePositives are where a curve is drawn.
+// falsePositives returns the rates of false positives at which a curve is drawn.
 func falsePositives() []float64 { return []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9} }
 
 func (c Canary[M]) curve(tb testing.TB, out, in []float64) []CanaryPoint {
@@ -134,8 +135,8 @@ func (c Canary[M]) curve(tb testing.TB, out, in []float64) []CanaryPoint {
 	return points
 }
 
-// truePositive is the share of scores above the threshold that a share f of those
-// without the canary exceeds.
+// truePositive returns the fraction of the scores in that lie above a threshold, which is chosen
+// so that a fraction f of the scores out lies above it.
 func truePositive(out, in []float64, f float64) float64 {
 	if len(out) == 0 || len(in) == 0 {
 		return f
@@ -150,13 +151,13 @@ func truePositive(out, in []float64, f float64) float64 {
 	return float64(len(in)-at) / float64(len(in))
 }
 
-// allowed is what (ε, δ) allows at a rate of false positives.
-// Source: Kairouz, Oh and Viswanath 2015, Theorem 2.1.
+// allowed returns the largest rate of true positives that (ε, δ) allows at the rate f of false
+// positives. Source: Kairouz, Oh and Viswanath 2015, Theorem 2.1.
 func allowed(epsilon, delta, f float64) float64 {
 	return min(math.Exp(epsilon)*f+delta, 1-math.Exp(-epsilon)*(1-delta-f), 1)
 }
 
-// String draws the curve: a bar for what was counted, | for what the claim allows.
+// String draws the curve: a bar for the counted rate, | for the rate that the claim allows.
 func (a CanaryAudit) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "ε ≥ %.4g shown, ε ≤ %.4g claimed at δ = %.3g\n", a.Epsilon, a.Claimed, a.Delta)
@@ -168,7 +169,7 @@ func (a CanaryAudit) String() string {
 	return s.String()
 }
 
-// bar is a line of fixed width from 0 to 1.
+// bar returns a line of fixed width from 0 to 1.
 func bar(value, limit float64) string {
 	const width = 40
 	cells := []byte(strings.Repeat(" ", width+1))

@@ -21,7 +21,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// system is a whole Fit as an audit meets it.
+// system is a whole Fit as an audit sees it.
 type system struct {
 	name         string
 	data, canary records.Data // without the canary and with it
@@ -29,13 +29,14 @@ type system struct {
 	plan         planner
 }
 
-// planner plans a run for a budget: what the run costs, and the run, which returns every number
-// that it releases.
+// planner plans a run for a budget. It returns the event of the run, and the run, which returns
+// every number that it releases.
 type planner func(accountant.Budget) (accountant.Event, trained, error)
 
 type trained func(records.Data) ([]float64, error)
 
-// fitted fits a plan on a ledger of its own and returns every number of the released model.
+// fitted returns a run that fits a plan on its own ledger and returns every number of the
+// released model.
 func fitted(p synth.Plan) trained {
 	return func(d records.Data) ([]float64, error) {
 		gen, err := p.Fit(context.Background(), d, synth.On(device.CPUWith(1)))
@@ -58,7 +59,7 @@ func fitted(p synth.Plan) trained {
 	}
 }
 
-// bill is everything that a plan releases.
+// bill returns the event of everything that a plan releases.
 func bill(p synth.Plan) accountant.Event {
 	var all accountant.Composed
 	for _, s := range p.Stages() {
@@ -88,14 +89,15 @@ func (s system) trainer(t testing.TB, epsilon float64) (accountant.Event,
 const (
 	auditDelta = 1e-3
 	// auditAlarm is how often an audit of sound code fails. Each audit of broken code has so many
-	// trainings that its p-value's logarithm lies nine standard deviations or more beyond (measured
-	// over a dozen audits each: for the weakest system, of clusters and marginals, 10^-24 at 10^±1.8).
+	// trainings that the logarithm of its p-value lies nine standard deviations or more below that
+	// of auditAlarm (measured over a dozen audits each; the weakest system, clusters and marginals,
+	// has a p-value of 10^-24 with a standard deviation of 10^±1.8).
 	auditAlarm = 1e-9
 )
 
-// pull is where the canary pulls what is released: the difference that it makes
-// to a run with next to no noise. Canary and data are the auditor's own, so an auditor may
-// look.
+// pull returns the direction in which the canary moves the released numbers: the difference that
+// it makes to a run with almost no noise. The auditor chose the canary and the data, so it may
+// use them.
 func (s system) pull(t testing.TB) []float64 {
 	t.Helper()
 	_, run := s.trainer(t, 1e6)
@@ -106,7 +108,7 @@ func (s system) pull(t testing.TB) []float64 {
 	return direction
 }
 
-// audit is the canary audit of runs at one ε that claim another.
+// audit returns the canary audit of runs that spend one ε and claim another.
 func (s system) audit(t testing.TB, spent, claimed float64,
 	trainings int) privacytest.Canary[[]float64] {
 	t.Helper()
@@ -134,7 +136,7 @@ func (s system) audit(t testing.TB, spent, claimed float64,
 	}
 }
 
-// filled is rows of equal values.
+// filled returns rows of equal values.
 func filled(t testing.TB, s records.Schema, values ...float32) records.Data {
 	t.Helper()
 	var flat []float32
@@ -150,7 +152,7 @@ func filled(t testing.TB, s records.Schema, values ...float32) records.Data {
 	return d
 }
 
-// networks is DPGM with one network.
+// networks plans DPGM with one network.
 func networks(s records.Schema, a models.DensityArchitecture) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		return mixture(dpgm.Config{
@@ -169,8 +171,8 @@ func mixture(c dpgm.Config) (accountant.Event, trained, error) {
 	return bill(plan), fitted(plan), nil
 }
 
-// classifier is a user-defined loop over package sgd: multinomial logistic regression,
-// whose first gradient is known and whose audit is therefore sharp.
+// classifier returns a user-defined loop over package sgd: multinomial logistic regression, whose
+// first gradient is known and whose audit is therefore sharp.
 func classifier(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		cfg := sgd.Config{ClipNorm: 0.05, SamplingProbability: 1, Steps: 3, Optimizer: sgd.SGD(0.2),
@@ -207,7 +209,7 @@ func widened(v []float32) []float64 {
 	return out
 }
 
-// centres is k-means; its centres times their counts are the sums that it released.
+// centres plans k-means; its centres times their counts are the sums that it released.
 func centres(s records.Schema, clip float64) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		cfg, err := kmeans.Config{K: 2, Iterations: 1, Floor: 1e-6, ClipNorm: clip,
@@ -232,7 +234,7 @@ func centres(s records.Schema, clip float64) planner {
 	}
 }
 
-// embeddings is DP-MERF's release.
+// embeddings plans DP-MERF's release.
 func embeddings(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		plan, err := merf.Config{Schema: s, Budget: b, Features: 8}.Plan()
@@ -254,7 +256,7 @@ func embeddings(s records.Schema) planner {
 	}
 }
 
-// mixtures is DPMix, every record in every mixture.
+// mixtures plans DPMix with every record in every mixture.
 func mixtures(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		c := mix.Config{Schema: s, Budget: b, Sampling: mix.Poisson{Nominal: 1, Degree: 1}, Mixtures: 4,
@@ -270,7 +272,7 @@ func mixtures(s records.Schema) planner {
 	}
 }
 
-// adversaries is dp-GAN, of which the generator is seen.
+// adversaries plans dp-GAN; the observer sees its generator.
 func adversaries(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		c := gan.Config{Schema: s, Budget: b, Latent: 1, Generator: models.MLP{},
@@ -286,7 +288,8 @@ func adversaries(s records.Schema) planner {
 	}
 }
 
-// successors is a dp-GAN that starts from DP-MERF's records, with both generators in sight.
+// successors plans a dp-GAN that starts from DP-MERF's records; the observer sees both
+// generators.
 func successors(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		half := b
@@ -320,7 +323,7 @@ func successors(s records.Schema) planner {
 	}
 }
 
-// marginals is DPGM with two clusters and the frequencies of coordinates.
+// marginals plans DPGM with two clusters and the frequencies of coordinates.
 func marginals(s records.Schema) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
 		return mixture(dpgm.Config{
@@ -332,7 +335,7 @@ func marginals(s records.Schema) planner {
 	}
 }
 
-// labelled is rows of ones with a label each.
+// labelled returns rows of ones with a label each.
 func labelled(t testing.TB, s records.Schema, labels ...int32) records.Data {
 	t.Helper()
 	flat := make([]float32, s.Dim()*len(labels))
@@ -346,7 +349,7 @@ func labelled(t testing.TB, s records.Schema, labels ...int32) records.Data {
 	return d
 }
 
-// systems are those of the library.
+// systems returns the library's systems.
 func systems(t testing.TB) []system {
 	const add, replace = accountant.AddOrRemoveOne, accountant.ReplaceOne
 	s := records.Interval(6, -1, 1)
@@ -377,9 +380,9 @@ func auditing() bool {
 	return a != nil && a.Value.String() == "true"
 }
 
-// TestCanaryAuditOfWholeFits trains whole systems with a canary and without, draws what
-// that shows beside what the accountant allows, and proves that the same audit
-// finds a run that claims less than it spends.
+// TestCanaryAuditOfWholeFits trains whole systems with a canary and without, logs what that shows
+// next to what the accountant allows, and proves that the same audit finds a run that claims less
+// than it spends.
 func TestCanaryAuditOfWholeFits(t *testing.T) {
 	trainings := 50
 	if auditing() {
@@ -399,9 +402,9 @@ func TestCanaryAuditOfWholeFits(t *testing.T) {
 	}
 }
 
-// lying is an architecture whose networks state norms a hundred times too small, as one with a
-// mistake in SquaredNorms does: nothing is ever clipped. They take their sums themselves: the norms
-// of networks that do not, package sgd measures.
+// lying is an architecture whose networks report norms a hundred times too small, as with a
+// mistake in SquaredNorms: nothing is ever clipped. The networks compute their clipped sums
+// themselves, because package sgd measures the norms of networks that do not.
 type lying struct{ models.VAE }
 
 func (l lying) New(be device.Backend, v models.Visible, seed uint64) (models.Density, error) {
@@ -434,8 +437,7 @@ func TestCanaryAuditFindsALyingNetwork(t *testing.T) {
 	}
 }
 
-// TestOneRunAuditOfWholeFits plants many canaries, each with a direction of its
-// own, and trains once.
+// TestOneRunAuditOfWholeFits plants many canaries in different directions and trains once.
 func TestOneRunAuditOfWholeFits(t *testing.T) {
 	canaries := 300
 	if auditing() {
@@ -453,11 +455,12 @@ func TestOneRunAuditOfWholeFits(t *testing.T) {
 		plant  func(planted []bool) records.Data
 		scores func(released []float64) []float64
 	}{
-		// Each record's class is its own, and pulls that class's bias: the last parameters.
+		// Each record has a different class and moves that class's bias. The biases are the last
+		// parameters.
 		{"classifier", system{data: filled(t, one), plan: classifier(one)},
 			func(planted []bool) records.Data { return distinct(t, one, planted) },
 			func(released []float64) []float64 { return released[len(released)-canaries:] }},
-		// Each record's coordinate is its own, and pulls that coordinate of the sums.
+		// Each record has a different coordinate and moves that coordinate of the sums.
 		{"k-means", system{data: filled(t, flat), plan: centres(flat, 1)},
 			func(planted []bool) records.Data { return distinct(t, flat, planted) },
 			func(released []float64) []float64 {
@@ -488,7 +491,7 @@ func TestOneRunAuditOfWholeFits(t *testing.T) {
 			if honest.Epsilon > claimed {
 				t.Errorf("claimed ε = %v, but %v", claimed, honest)
 			}
-			if wrong.Epsilon < 0.7 { // five wrong guesses among ninety; there is hardly ever one
+			if wrong.Epsilon < 0.7 { // that is five wrong guesses among ninety; there is hardly ever one
 				t.Errorf("a run that spends ε = 500 shows only %v", wrong)
 			}
 		})
@@ -497,8 +500,8 @@ func TestOneRunAuditOfWholeFits(t *testing.T) {
 
 const oneRunDelta = 1e-12
 
-// distinct is a record for every planted canary, apart from all others in its
-// coordinate or, if there is only one, in its label.
+// distinct returns a record for every planted canary, which differs from all others in its
+// coordinate or, if there is only one coordinate, in its label.
 func distinct(t testing.TB, s records.Schema, planted []bool) records.Data {
 	t.Helper()
 	var flat []float32

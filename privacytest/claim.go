@@ -8,26 +8,24 @@ import (
 	"testing"
 )
 
-// Claim states that Run is (Epsilon, Delta)-differentially private on a pair of
-// neighbours, and is tested by running it.
+// Claim states that Run is (Epsilon, Delta)-differentially private on a pair of neighbours. Check
+// tests the claim by calling Run many times.
 //
 //	privacytest.Claim[[]float64]{Run: noisyCount, D0: rows, D1: rows[1:],
 //		Epsilon: 0.5, FalseAlarm: 1e-6}.Check(t)
 //
-// The first third of the draws chooses the event that contradicts the claim most, and
-// the data set on which it should be likelier. The other draws test it: each draw is
-// from a data set chosen by a coin, so that, given how often the event happened in all,
-// how often it happened on the likelier data set is binomial with a probability that
-// the claim bounds. A sound Run is refuted with probability at most FalseAlarm, for any
-// outputs; one for which the claim is exact in the chosen event, with probability
-// exactly FalseAlarm.
+// The first third of the draws chooses the event that contradicts the claim most, and the data
+// set on which that event should be more likely. The remaining draws test it. Each of them is
+// from a data set chosen by a coin. Given how often the event happened in total, the number of
+// times it happened on the more likely data set is then binomial, with a probability that the
+// claim bounds. A sound Run is refuted with probability at most FalseAlarm, whatever its outputs;
+// if the claim is exact in the chosen event, with probability exactly FalseAlarm.
 //
-// A claim that passes is not proven: a leak that shows in none of the events tried, or
-// only on other data, is not found. [Replay] finds what statistics cannot.
+// A claim that passes is not proven: a leak that shows in none of the events tried, or only on
+// other data, is not found. [Replay] finds faults that statistics cannot.
 //
-// Source: the conditional test of two Poisson means (Przyborowski and Wilenski 1940),
-// its ties broken by a coin as in Lehmann and Romano, "Testing Statistical
-// Hypotheses", section 4.5.
+// Source: the conditional test of two Poisson means (Przyborowski and Wilenski 1940), with ties
+// broken by a coin as in Lehmann and Romano, "Testing Statistical Hypotheses", section 4.5.
 type Claim[D any] struct {
 	// Run returns what an observer sees, as numbers; their count may vary. It
 	// must use fresh randomness at each call (no Seeded context).
@@ -40,12 +38,13 @@ type Claim[D any] struct {
 
 // Evidence is what the draws show about a pair of data sets.
 type Evidence struct {
-	Epsilon float64 // the true ε is larger, but for the false alarm's probability
-	// the claim, if true, is seen contradicted so strongly with at most this probability
+	// Epsilon is a lower bound on the true ε, which is wrong with probability at most FalseAlarm.
+	Epsilon float64
+	// P bounds the probability of draws that contradict the claim this strongly if it is true.
 	P     float64
-	Event string  // the event that shows it
-	Rate0 float64 // how often it happened on the data set on which it is likelier
-	Rate1 float64 // and on the other
+	Event string  // the event that was tested
+	Rate0 float64 // how often it happened on the data set on which it is more likely
+	Rate1 float64 // how often it happened on the other data set
 }
 
 // String describes how the two data sets were distinguished.
@@ -58,13 +57,13 @@ func (e Evidence) String() string {
 	return s
 }
 
-// lowestBits begins the names of scores that look at the digits which noise does not reach.
+// lowestBits is the prefix of the names of scores that look at digits below the noise.
 const lowestBits = "the lowest bit of"
 
 // Source: Mironov, "On Significance of the Least Significant Bits for Differential Privacy", 2012.
 const lowestBitsMean = "A floating-point sum of a value and its noise is rounded to digits that " +
 	"depend on the value, " +
-	"so its last digits tell the value whatever the noise is (Mironov 2012): release multiples of " +
+	"so its last digits reveal the value whatever the noise is (Mironov 2012): release multiples of " +
 	"one public power of " +
 	"two instead, as mechanism.Grant's Release, ReleaseGradient and Laplace do"
 
@@ -72,13 +71,14 @@ const lowestBitsMean = "A floating-point sum of a value and its noise is rounded
 func (c Claim[D]) Check(tb testing.TB) {
 	tb.Helper()
 	if e := c.contradiction(tb); e.P <= c.FalseAlarm {
-		tb.Errorf("claimed (ε=%g, δ=%g), under which this has probability %.2g: %v", c.Epsilon,
+		tb.Errorf("claimed (ε=%g, δ=%g), but if that is true, this result has probability %.2g: "+
+			"%v", c.Epsilon,
 			c.Delta, e.P, e)
 	}
 }
 
-// Refuted reports whether the draws contradict the claim. It is for proving that
-// a test has power: a deliberately broken mechanism must be refuted.
+// Refuted reports whether the draws contradict the claim. Use it to prove that a test has power:
+// a deliberately broken mechanism must be refuted.
 func (c Claim[D]) Refuted(tb testing.TB) bool {
 	tb.Helper()
 	return c.contradiction(tb).P <= c.FalseAlarm
@@ -95,7 +95,7 @@ func (c Claim[D]) LowerBound(tb testing.TB) Evidence {
 	})
 }
 
-// contradiction is the evidence against the claim.
+// contradiction returns the evidence against the claim.
 func (c Claim[D]) contradiction(tb testing.TB) Evidence {
 	tb.Helper()
 	c.validate(tb)
@@ -106,18 +106,24 @@ func (c Claim[D]) contradiction(tb testing.TB) Evidence {
 
 func (c Claim[D]) validate(tb testing.TB) {
 	tb.Helper()
-	if c.Run == nil || !(c.Epsilon >= 0) || !(c.Delta >= 0 && c.Delta < 1) ||
-		!(c.FalseAlarm > 0 && c.FalseAlarm < 1) {
-		tb.Fatalf("privacytest: a claim wants Run, Epsilon ≥ 0, 0 ≤ Delta < 1 and 0 < FalseAlarm < 1")
+	switch {
+	case c.Run == nil:
+		tb.Fatalf("privacytest.Claim.Run: not set")
+	case !(c.Epsilon >= 0):
+		tb.Fatalf("privacytest.Claim.Epsilon: %v: must be zero or positive", c.Epsilon)
+	case !(c.Delta >= 0 && c.Delta < 1):
+		tb.Fatalf("privacytest.Claim.Delta: %v: must be in [0, 1)", c.Delta)
+	case !(c.FalseAlarm > 0 && c.FalseAlarm < 1):
+		tb.Fatalf("privacytest.Claim.FalseAlarm: %v: must be in (0, 1)", c.FalseAlarm)
 	}
 }
 
-// testedPerChosen is how many draws test the event for each one that chooses it:
-// a rough choice does, while the test needs every draw.
+// testedPerChosen is the number of draws that test the event for each draw that chooses it: a
+// rough choice is good enough, while the test needs every draw.
 const testedPerChosen = 2
 
-// evidence tests the event that ranks highest. Draws are shared out between the
-// data sets as is best for telling its ε from the one that aim returns, given the rank.
+// evidence tests the event that ranks highest. It divides the draws between the data sets in the
+// proportion that best distinguishes the event's ε from the ε that aim returns for the rank.
 func (c Claim[D]) evidence(rank ranking, aim func(rank float64) float64) Evidence {
 	n := c.Samples
 	if n == 0 {

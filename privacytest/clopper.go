@@ -2,7 +2,7 @@ package privacytest
 
 import "gonum.org/v1/gonum/mathext"
 
-// binomialAtLeast is the probability of k or more successes in n trials.
+// binomialAtLeast returns the probability of k or more successes in n trials.
 func binomialAtLeast(k, n int, p float64) float64 {
 	switch {
 	case k <= 0:
@@ -17,8 +17,8 @@ func binomialAtLeast(k, n int, p float64) float64 {
 	return mathext.RegIncBeta(float64(k), float64(n-k+1), p)
 }
 
-// lowerRate is the one-sided Clopper–Pearson (1934) bound: at the returned rate
-// k or more of n would have probability alpha.
+// lowerRate returns the one-sided lower bound of Clopper and Pearson (1934): at the returned
+// rate, k or more successes in n trials have probability alpha.
 func lowerRate(k, n int, alpha float64) float64 {
 	if k == 0 {
 		return 0
@@ -35,5 +35,5 @@ func lowerRate(k, n int, alpha float64) float64 {
 	return lo
 }
 
-// upperRate is the same from above.
+// upperRate returns the corresponding upper bound.
 func upperRate(k, n int, alpha float64) float64 { return 1 - lowerRate(n-k, n, alpha) }

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// The loops below are the kind of code people write. Each fault was found in a
-// paper, in a library or in a student's homework; "" is the correct twin.
+// The loops below are the kind of code people write. Each fault was found in a paper, in a
+// library or in a student's homework; the fault "" stands for the correct version.
 
 type rows = [][]float64
 
@@ -36,7 +36,7 @@ type toy struct {
 	data  rows
 
 	params  []float64
-	private []float64 // state that a fault lets the data into
+	private []float64 // state that depends on the data, with some faults
 	log     []string
 }
 
@@ -280,7 +280,7 @@ func (t *toy) release(g *mechanism.Grant, e accountant.Event, sum []float64, cli
 		}
 	}
 	if t.is("one event for two parameter groups") {
-		// Parallel composition it is not: the same record is in both groups.
+		// This is not parallel composition: the same record is in both groups.
 		for _, part := range [][]float32{float[:2], float[2:]} {
 			if err := g.ReleaseGradient(mechanism.Gradient{Sum: part, Sensitivity: sensitivity,
 				NoiseMultiplier: z}, func(int, []float64) {}); err != nil {
@@ -342,7 +342,7 @@ var loopFaults = []string{
 	"centring on the mean of all records",
 }
 
-// toyPairs are neighbours for the loops, by relation.
+// toyPairs returns neighbours for the loops, by relation.
 func toyPairs(r accountant.Relation) [][2]rows {
 	nan, big := math.NaN(), []float64{50, -30, 20}
 	bases := []rows{nil, {{0.5, 0.1, 0}},
@@ -374,7 +374,7 @@ func loopFindings(t *testing.T, fault string, r accountant.Relation) []string {
 	return nil
 }
 
-// TestBrokenLoopsAreCaught: every fault has a finding, the correct twin none.
+// TestBrokenLoopsAreCaught: every fault has a finding, the correct version none.
 func TestBrokenLoopsAreCaught(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		if f := loopFindings(t, "", r); len(f) > 0 {
@@ -394,7 +394,7 @@ func TestBrokenLoopsAreCaught(t *testing.T) {
 	}
 }
 
-// clusters is a one-shot release: sums and counts of records by cluster.
+// clusters returns a one-shot release of the counts of records by cluster.
 func clusters(fault string) func(context.Context, *accountant.Ledger, rows) (any, error) {
 	const k, std = 2, 2.0
 	return func(ctx context.Context, ledger *accountant.Ledger, data rows) (any, error) {
@@ -456,7 +456,7 @@ func TestBrokenClustersAreCaught(t *testing.T) {
 	}
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		if f := find("", r); len(f) > 0 {
-			t.Fatalf("the correct twin is accused: %v", f)
+			t.Fatalf("the correct version is accused: %v", f)
 		}
 	}
 	for _, fault := range []string{"record in two clusters", "exact cluster sizes as weights",

@@ -9,7 +9,7 @@ import (
 
 var audit = flag.Bool("audit", false, "run the long statistical audits")
 
-// Black boxes on a count. The neighbours are 3 and 4 records.
+// The mechanisms below are black boxes on a count. The neighbours are 3 and 4 records.
 
 func laplaceDraw(b float64) float64 {
 	e := -b * math.Log(1-rand.Float64())
@@ -19,7 +19,7 @@ func laplaceDraw(b float64) float64 {
 	return e
 }
 
-// gridLaplace is Laplace noise on a grid, for twins that must not leak low bits.
+// gridLaplace draws Laplace noise on a grid, for correct versions, which must not leak low bits.
 func gridLaplace(b float64) float64 { return math.Round(laplaceDraw(b)*0x1p20) * 0x1p-20 }
 
 func one(v float64) []float64 { return []float64{v} }
@@ -103,8 +103,8 @@ func respond(n int, lie float64) []float64 {
 	return one(v)
 }
 
-// argmaxOf is report-noisy-max over counts that all move together; giving the
-// value away as well, and many of them, costs more.
+// argmaxOf is report-noisy-max over counts that all move together; releasing the noisy values as
+// well costs more.
 func argmaxOf(n int, values bool) []float64 {
 	best, at, most := math.Inf(-1), 0, []float64{}
 	for i := range 16 {

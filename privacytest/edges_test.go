@@ -11,16 +11,16 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestAlgorithmsAtChunkEdges replays runs over more records than any chunk holds, whose difference
-// lies where chunks meet: one place for each algorithm and relation, another one for the next; all
-// of them in an audit.
+// TestAlgorithmsAtChunkEdges replays runs on more records than any chunk holds, which differ at
+// the edge of a chunk. Each algorithm and relation is tested at one place, the next at another
+// one; with -audit, each at all places.
 func TestAlgorithmsAtChunkEdges(t *testing.T) { replayAtEdges(t, 0) }
 
-// TestAlgorithmsAtChunkEdgesByPerson: the same where a person of up to three rows comes, goes or is
-// replaced, of those that take persons.
+// TestAlgorithmsAtChunkEdgesByPerson does the same for the algorithms that take persons: a person
+// of up to three rows is added, removed or replaced.
 func TestAlgorithmsAtChunkEdgesByPerson(t *testing.T) { replayAtEdges(t, 3) }
 
-// replayAtEdges replays records, or persons of at most so many rows.
+// replayAtEdges replays records, or persons of at most most rows if most is positive.
 func replayAtEdges(t *testing.T, most int) {
 	be := device.CPUWith(1)
 	cases := append(replayed[:len(replayed):len(replayed)], []struct {
@@ -53,7 +53,7 @@ func replayAtEdges(t *testing.T, most int) {
 				run := c.fit(s, accountant.Budget{Epsilon: 1e3, Delta: 1e-5, Relation: r})
 				pairs := privacytest.Edges(t, s, r, 1)
 				for i, p := range pairs {
-					// Of persons the last place always: shares are those of rows in later chunks.
+					// For persons always test the last place, where shares of rows in later chunks count.
 					deep := most > 0 && i == len(pairs)-1
 					if !auditing() && !deep && i != turn%len(pairs) {
 						continue

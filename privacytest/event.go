@@ -13,12 +13,12 @@ type score struct {
 	of   func(out []float64) float64
 }
 
-// outputs counts them.
+// outputs returns the score that counts outputs.
 func outputs() score {
 	return score{"the number of outputs", func(o []float64) float64 { return float64(len(o)) }}
 }
 
-// scores are the directions in which two data sets are compared.
+// scores returns the scores by which the outputs a and b of two data sets are compared.
 func scores(a, b [][]float64) []score {
 	list := []score{outputs()}
 	dim := 0
@@ -52,8 +52,8 @@ func output(o []float64, i int) float64 {
 	return o[i]
 }
 
-// lowestBit is the exponent of the lowest bit that is set: floating-point noise
-// leaves the size of what it was added to there.
+// lowestBit returns the exponent of the lowest bit of x that is set. With floating-point noise it
+// depends on the size of the value that the noise was added to.
 func lowestBit(x float64) float64 {
 	if x == 0 || math.IsInf(x, 0) || x != x {
 		return math.Inf(1)
@@ -62,8 +62,8 @@ func lowestBit(x float64) float64 {
 	return float64(e - 53 + bits.TrailingZeros64(uint64(math.Abs(m)*0x1p53)))
 }
 
-// projection is the direction of the mean difference, each output in units of
-// its own spread.
+// projection returns the score along the difference of the two means, with each output in units
+// of its own spread.
 func projection(a, b [][]float64, dim int) score {
 	ma, mb := means(a, dim), means(b, dim)
 	w := make([]float64, dim)
@@ -97,7 +97,7 @@ func means(outs [][]float64, dim int) []float64 {
 	return m
 }
 
-// sample is one score's values, sorted, those that are no numbers apart.
+// sample holds the values of one score: the numbers sorted, and the count of NaNs.
 type sample struct {
 	sorted []float64
 	none   int
@@ -135,10 +135,10 @@ func (v sample) count(e event) int {
 	return v.none
 }
 
-// candidates are half-lines at the quantiles of both samples, and the values
-// that occur often.
+// candidates returns events that are worth trying: half-lines that begin at the quantiles of both
+// samples, and the values that occur often.
 func candidates(s score, x, y []float64) []event {
-	list := []event{{score: s, relation: "is not a number, as"}}
+	list := []event{{score: s, relation: notANumber}}
 	const cuts = 200
 	for _, v := range [][]float64{x, y} {
 		for i := range cuts {

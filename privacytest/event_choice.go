@@ -5,15 +5,22 @@ import (
 	"math"
 )
 
-// event is "score at least (or at most, or exactly) a threshold".
+// event is the event that a score is at least, at most or exactly a threshold, or is not a
+// number.
 type event struct {
 	score     score
 	relation  string
 	threshold float64
-	swap      bool // likelier on the second data set
+	swap      bool // more likely on the second data set
 }
 
+// notANumber is the relation of the event that a score is NaN. It has no threshold.
+const notANumber = "is not a number"
+
 func (e event) String() string {
+	if e.relation == notANumber {
+		return e.score.name + " " + notANumber
+	}
 	return fmt.Sprintf("%s %s %.6g", e.score.name, e.relation, e.threshold)
 }
 
@@ -24,20 +31,20 @@ func (e event) holds(out []float64) bool {
 		return s >= e.threshold
 	case "≤":
 		return s <= e.threshold
-	case "is not a number, as":
+	case notANumber:
 		return math.IsNaN(s)
 	}
 	return s == e.threshold
 }
 
-// ranking says how promising an event is that happened k0 times in n draws from
-// the data set where it should be likelier and k1 times in n from the other. It only chooses;
-// the test that follows is exact whatever was chosen.
+// ranking returns how promising an event is that happened k0 times in n draws from the data set
+// on which it should be more likely, and k1 times in n draws from the other. It only chooses the
+// event; the test that follows is exact for any choice.
 type ranking func(k0, k1, n int) float64
 
-// contradicts ranks by how clearly a claim would be refuted: the signed root
-// of the binomial deviance, which is about standard normal for an event that sits
-// on the claim. Events too rare to refute anything come last.
+// contradicts ranks events by how clearly they would refute a claim: by the signed root of the
+// binomial deviance, which is about standard normal for an event in which the claim is exact.
+// Events too rare to refute anything come last.
 func contradicts(epsilon, delta, alpha float64) ranking {
 	p := 1 / (1 + math.Exp(-epsilon))
 	enough := math.Log(alpha) / math.Log(p) / testedPerChosen
@@ -52,7 +59,7 @@ func contradicts(epsilon, delta, alpha float64) ranking {
 	}
 }
 
-// xlog is k·log(k/mean), 0 at k = 0.
+// xlog returns k·log(k/mean), and 0 at k = 0.
 func xlog(k, mean float64) float64 {
 	if k <= 0 {
 		return 0
@@ -60,8 +67,8 @@ func xlog(k, mean float64) float64 {
 	return k * math.Log(k/mean)
 }
 
-// shows ranks by the lower bound on ε that as many draws would give: Wilson's
-// interval on the share of events that happened on the likelier data set.
+// shows ranks events by the lower bound on ε that as many draws would give: by Wilson's interval
+// for the fraction of the event's occurrences that were on the more likely data set.
 func shows(delta, alpha float64) ranking {
 	z := math.Sqrt2 * math.Erfcinv(2*alpha)
 	return func(k0, k1, n int) float64 {
@@ -77,7 +84,7 @@ func shows(delta, alpha float64) ranking {
 	}
 }
 
-// choose finds the event that ranks highest.
+// choose returns the event that ranks highest, and its rank.
 func choose(a, b [][]float64, rank ranking) (event, float64) {
 	best, most := event{score: outputs(), relation: "≥"}, math.Inf(-1)
 	for _, s := range scores(a, b) {

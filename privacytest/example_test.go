@@ -21,8 +21,7 @@ func (printer) Helper()                           {}
 func (printer) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 func (printer) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
-// noisyTotal clips values to [0,1] and releases their sum. With clip false it
-// forgets to.
+// noisyTotal clips values to [0,1] and releases their sum. With clip false it does not clip.
 func noisyTotal(ctx context.Context, ledger *accountant.Ledger, values []float64,
 	clip bool) (any, error) {
 	const noiseMultiplier = 4.0
@@ -90,7 +89,7 @@ func ExampleCanary() {
 			Fit: func(planted bool) (float64, error) { // your training, on tiny data
 				values := []float64{0.2, 0.9}
 				if planted {
-					values = append(values, 50) // the worst record there can be
+					values = append(values, 50) // a worst-case record
 				}
 				ledger := accountant.NewLedger(accountant.Budget{Epsilon: 2, Delta: 1e-5})
 				out, err := noisyTotal(context.Background(), ledger, values, clip)
@@ -141,7 +140,7 @@ func ExampleGoodnessOfFit() {
 func ExampleOneRun() {
 	audit := privacytest.OneRun{
 		Canaries:   300,
-		Guesses:    200, // the surest ones only
+		Guesses:    200, // on the canaries with the most extreme scores
 		FalseAlarm: 1e-9,
 		Train: func(planted []bool) ([]float64, error) {
 			scores := make([]float64, len(planted))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// tight are mechanisms that sit exactly on their claims in some event, on counts of 3 and 4:
-// a test of exact size raises its false alarms on these.
+// tight lists mechanisms whose claims are exact in some event, on counts of 3 and 4: on these,
+// the rate of false alarms is the stated one.
 var tight = []struct {
 	name           string
 	epsilon, delta float64
@@ -31,22 +31,22 @@ var tight = []struct {
 	}},
 }
 
-// discreteLaplace is the difference of two geometric draws.
+// discreteLaplace returns the difference of two geometric draws.
 func discreteLaplace(epsilon float64) float64 {
 	return math.Floor(rand.ExpFloat64()/epsilon) - math.Floor(rand.ExpFloat64()/epsilon)
 }
 
-// gaussianDelta is δ(ε) of a Gaussian with sensitivity 1 (Balle and Wang 2018,
-// theorem 8); its event is a value of at least the midpoint plus σ²ε.
+// gaussianDelta returns δ(ε) of a Gaussian with sensitivity 1 (Balle and Wang 2018, theorem 8);
+// its event is a value of at least the midpoint plus σ²ε.
 func gaussianDelta(epsilon, std float64) float64 {
 	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	return normal(0.5/std-epsilon*std) - math.Exp(epsilon)*normal(-0.5/std-epsilon*std)
 }
 
-// TestFalseAlarmRate: with the rate set to 1 %, tight twins are refuted that often,
-// within three standard errors over 10,000 runs (which a right rate misses in one audit
-// of 75). In the short version the limit is one that a right rate exceeds with probability
-// 8e-10, and a rate of 30 % keeps with 1e-5.
+// TestFalseAlarmRate: with the rate set to 1 %, tight mechanisms are refuted that often, within
+// three standard errors over 10,000 runs (a right rate fails in one audit of 75). A right rate
+// exceeds the limit of the short version with probability 8e-10; a rate of 30 % stays within it
+// with probability 1e-5.
 func TestFalseAlarmRate(t *testing.T) {
 	runs, below, above := 100, 0, 11
 	if *audit {
@@ -66,9 +66,9 @@ func TestFalseAlarmRate(t *testing.T) {
 	}
 }
 
-// TestFalseAlarmsOfCorrectTwins: the corpus's correct twins, many of which promise
-// less than they keep, are refuted no more often than stated, and their lower
-// bounds are wrong no more often either. The limits are those of TestFalseAlarmRate.
+// TestFalseAlarmsOfCorrectTwins: the corpus's correct mechanisms, many of which are more private
+// than they claim, are refuted no more often than stated, and their lower bounds are wrong no
+// more often either. The limits are those of TestFalseAlarmRate.
 func TestFalseAlarmsOfCorrectTwins(t *testing.T) {
 	runs, above := 100, 11
 	if *audit {
@@ -88,8 +88,8 @@ func TestFalseAlarmsOfCorrectTwins(t *testing.T) {
 	}
 }
 
-// TestPValueIsUniform without drawing: given the number of events, the probabilities of
-// all outcomes whose p-value is at most alpha add up to alpha.
+// TestPValueIsUniform draws nothing: given the number of events, the probabilities of all
+// outcomes whose p-value is at most alpha add up to alpha.
 func TestPValueIsUniform(t *testing.T) {
 	for _, epsilon := range []float64{0, 0.5, 3} {
 		for _, n := range []int{1, 2, 7, 100, 3000} {
@@ -113,8 +113,8 @@ func TestPValueIsUniform(t *testing.T) {
 	}
 }
 
-// TestLowerBoundInvertsTheTest: below the bound every ε is refuted, at it none of
-// what comes next is, with phantoms and without.
+// TestLowerBoundInvertsTheTest: every ε below the bound is refuted, and an ε just above it is
+// not, with phantoms and without.
 func TestLowerBoundInvertsTheTest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	coin := func(p float64) func() bool { return func() bool { return rng.Float64() < p } }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// GoodnessOfFit tests that draws follow a law, by the largest distance between the
+// GoodnessOfFit tests that draws follow a distribution, by the largest distance between the
 // empirical and the stated distribution function.
 //
 // A correct sampler fails with probability at most FalseAlarm, for any distribution,
@@ -20,25 +20,25 @@ type GoodnessOfFit struct {
 	Samples    int // 100000 if zero
 }
 
-// Check fails the test if the draws do not follow the law.
+// Check fails the test if the draws contradict the distribution.
 func (g GoodnessOfFit) Check(tb testing.TB) {
 	tb.Helper()
 	if d, limit := g.distance(tb); d > limit {
-		tb.Errorf("the draws' distribution function is %.4g from the stated one; %.4g has probability %g",
+		tb.Errorf("the draws' distribution function is %.4g from the stated one; a distance above "+
+			"%.4g has probability %g",
 			d, limit, g.FalseAlarm)
 	}
 }
 
-// Rejected reports whether the draws contradict the law.
+// Rejected reports whether the draws contradict the distribution.
 func (g GoodnessOfFit) Rejected(tb testing.TB) bool {
 	tb.Helper()
 	d, limit := g.distance(tb)
 	return d > limit
 }
 
-// CheckWithPower is Check, and also requires that the same test rejects the
-// distribution with its scale (about zero) multiplied by 0.7 and by 1.3, which proves
-// that the test has power.
+// CheckWithPower is like Check, and also requires that the same test rejects the distribution
+// with its scale (about zero) multiplied by 0.7 and by 1.3, which proves that the test has power.
 func (g GoodnessOfFit) CheckWithPower(tb testing.TB) {
 	tb.Helper()
 	g.Check(tb)
@@ -46,7 +46,8 @@ func (g GoodnessOfFit) CheckWithPower(tb testing.TB) {
 		w := g
 		w.CDF = func(x float64) float64 { return g.CDF(x / wrong) }
 		if !w.Rejected(tb) {
-			tb.Errorf("the test has no power: a scale wrong by ×%g passes", wrong)
+			tb.Errorf("the test has no power: it passes a distribution whose scale is multiplied by "+
+				"%g", wrong)
 		}
 	}
 }
@@ -54,7 +55,9 @@ func (g GoodnessOfFit) CheckWithPower(tb testing.TB) {
 func (g GoodnessOfFit) distance(tb testing.TB) (d, limit float64) {
 	tb.Helper()
 	if g.Draw == nil || g.CDF == nil || !(g.FalseAlarm > 0 && g.FalseAlarm < 1) {
-		tb.Fatalf("privacytest: a fit wants Draw, CDF and 0 < FalseAlarm < 1")
+		tb.Fatalf("privacytest.GoodnessOfFit: Draw and CDF must be set and FalseAlarm in (0, 1); it "+
+			"is %v",
+			g.FalseAlarm)
 	}
 	n := g.Samples
 	if n == 0 {
@@ -82,7 +85,7 @@ func NormalCDF(std float64) func(float64) float64 {
 	return func(x float64) float64 { return math.Erfc(-x/(std*math.Sqrt2)) / 2 }
 }
 
-// LaplaceCDF is that of the Laplace law of scale b about zero.
+// LaplaceCDF returns the distribution function of the Laplace distribution of scale b about zero.
 func LaplaceCDF(b float64) func(float64) float64 {
 	return func(x float64) float64 {
 		if x < 0 {
@@ -92,9 +95,9 @@ func LaplaceCDF(b float64) func(float64) float64 {
 	}
 }
 
-// CheckGrid fails the test if a value lies off the grid, or if the lowest bit of
-// the grid points is not a fair coin: a public grid and a random lowest bit are
-// what keeps data out of the digits that noise does not reach.
+// CheckGrid fails the test if a value lies off the grid, or if the lowest bit of the grid points
+// is not a fair coin. A public grid and a random lowest bit keep private data out of the digits
+// that the noise does not cover.
 func CheckGrid(tb testing.TB, values []float64, grid, falseAlarm float64) {
 	tb.Helper()
 	if f := gridFinding(values, grid, falseAlarm); f != "" {
@@ -107,7 +110,7 @@ func gridFinding(values []float64, grid, falseAlarm float64) string {
 	for _, v := range values {
 		steps := v / grid
 		if steps != math.Trunc(steps) {
-			return fmt.Sprintf("a value lies between the points of the grid %g", grid)
+			return fmt.Sprintf("a value is not a multiple of the grid %g", grid)
 		}
 		if math.Mod(steps, 2) != 0 {
 			odd++
@@ -116,22 +119,23 @@ func gridFinding(values []float64, grid, falseAlarm float64) string {
 	n := len(values)
 	if rate := float64(odd) / float64(n); lowerRate(odd, n, falseAlarm/2) > 0.5 ||
 		upperRate(odd, n, falseAlarm/2) < 0.5 {
-		return fmt.Sprintf("the lowest bit is set at rate %.4g", rate)
+		return fmt.Sprintf("the lowest bit of the grid points is set at rate %.4g, which should be "+
+			"0.5", rate)
 	}
 	return ""
 }
 
 // CheckIndependent fails the test if two streams of centred draws are correlated, as happens when
-// noise is used twice: after a resume, in two workers, in two steps. The false alarm is that of a
-// normal approximation to the correlation.
+// noise is used twice: after a resume, in two workers, in two steps. It fails for independent
+// streams with probability about falseAlarm, by a normal approximation to the correlation.
 func CheckIndependent(tb testing.TB, a, b []float64, falseAlarm float64) {
 	tb.Helper()
 	if z := correlation(a, b); math.Erfc(z/math.Sqrt2) < falseAlarm {
-		tb.Errorf("two streams are correlated: %.1f standard errors", z)
+		tb.Errorf("two streams are correlated: their correlation is %.1f standard errors from zero", z)
 	}
 }
 
-// correlation is |Σ ab| in units of its standard error.
+// correlation returns |Σ ab| in units of its standard error.
 func correlation(a, b []float64) float64 {
 	ab, aa, bb := 0.0, 0.0, 0.0
 	for i, x := range a[:min(len(a), len(b))] {

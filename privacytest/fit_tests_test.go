@@ -59,11 +59,11 @@ func TestGoodnessOfFitOfTheLibrary(t *testing.T) {
 	fit.CheckWithPower(t)
 	fit.CDF = LaplaceCDF(3 / math.Sqrt2)
 	if !fit.Rejected(t) {
-		t.Error("Laplace's law of the same spread passes for the normal")
+		t.Error("a Laplace distribution of the same spread passes as normal")
 	}
 	weak := GoodnessOfFit{Draw: draw, CDF: NormalCDF(3), FalseAlarm: 1e-8, Samples: 50}
 	if !fails(weak.CheckWithPower) {
-		t.Error("a test of 50 draws claims power")
+		t.Error("a test of 50 draws is said to have power")
 	}
 	CheckGrid(t, values, mechanism.GridFor(3), 1e-8)
 	if !fails(func(tb testing.TB) { CheckGrid(tb, values, 2*mechanism.GridFor(3), 1e-8) }) {
@@ -228,7 +228,7 @@ func TestClopperPearsonCovers(t *testing.T) {
 	}
 }
 
-// TestReplayFindsPanicsAndErrors by their difference, and forgives equal ones.
+// TestReplayFindsPanicsAndErrors: errors and panics that differ are findings, equal ones are not.
 func TestReplayFindsPanicsAndErrors(t *testing.T) {
 	always := Replay[int]{Budget: toyBudget(accountant.AddOrRemoveOne), Data: 1, Neighbour: 2,
 		Run: func(context.Context, *accountant.Ledger, int) (any, error) {

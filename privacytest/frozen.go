@@ -11,11 +11,11 @@ import (
 	"unsafe"
 )
 
-// frozen is a copy of a value, down to unexported fields, made so that two of them can be compared
-// whatever becomes of the values afterwards.
+// frozen is a copy of a value, unexported fields included. Two copies can be compared even after
+// the values themselves have changed.
 type frozen struct {
 	typ    reflect.Type // nil for the nil interface
-	leaf   string       // what a value without parts holds, bit for bit
+	leaf   string       // content of a value without parts, bit for bit
 	parts  []frozenPart // fields, elements, and what a pointer or an interface holds
 	opaque string       // why the value cannot be compared, if it cannot
 }
@@ -26,10 +26,11 @@ type frozenPart struct {
 	frozen
 }
 
-// freeze copies v. Floats are kept by their bits, so that NaN equals itself and −0 differs from 0.
-// Slices are kept up to their capacity, because what lies beyond their length is in memory and can
-// be resliced; bytes are not, because the standard library's buffers leave arbitrary bytes there.
-// A pointer that was met before is kept as the number of that meeting.
+// freeze copies v. Floats are kept by their bits, so that NaN equals itself and −0 differs from
+// 0. Slices are kept up to their capacity, because elements beyond their length are in memory and
+// can be resliced; slices of bytes are kept up to their length, because the standard library's
+// buffers leave arbitrary bytes beyond it. A pointer that occurs again is kept as the number of
+// its first occurrence.
 func freeze(v any) frozen {
 	if v == nil {
 		return frozen{}
@@ -39,10 +40,11 @@ func freeze(v any) frozen {
 }
 
 type freezer struct {
-	met    map[meeting]int // pointers and maps
-	slices []meeting       // on the way down
+	met    map[meeting]int // pointers and maps, by their order of occurrence
+	slices []meeting       // the slices that contain the present value
 }
 
+// meeting identifies a pointer, a map or a slice.
 type meeting struct {
 	at  unsafe.Pointer
 	typ reflect.Type
@@ -83,7 +85,8 @@ func (f *freezer) freeze(v reflect.Value) frozen {
 	return out
 }
 
-// readable is v without the restrictions on unexported fields, in memory that has an address.
+// readable returns v without the restrictions on unexported fields, and addressable where
+// possible.
 func readable(v reflect.Value) reflect.Value {
 	switch {
 	case v.CanAddr() && !v.CanInterface():
@@ -117,7 +120,7 @@ func numberBits(dst []byte, v reflect.Value) []byte {
 
 func isNumber(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Complex128 }
 
-// again keeps a pointer that was met before as its number.
+// again reports whether a pointer or map occurred before, and if so keeps its number.
 func (f *freezer) again(out *frozen, v reflect.Value) bool {
 	m := meeting{v.UnsafePointer(), v.Type(), 0}
 	number, met := f.met[m]
@@ -134,7 +137,7 @@ func (f *freezer) pointer(out *frozen, v reflect.Value) {
 	case v.IsNil():
 		out.leaf = "nil"
 	case describesType(v.Type()):
-		out.leaf = fmt.Sprint(v.UnsafePointer()) // the program's own
+		out.leaf = fmt.Sprint(v.UnsafePointer()) // part of the program, the same in both runs
 	case f.again(out, v):
 	default:
 		out.add("", f.freeze(v.Elem()))
@@ -164,7 +167,7 @@ func (f *freezer) slice(out *frozen, v reflect.Value) {
 	}
 }
 
-// elements keeps a run of elements: numbers as one leaf.
+// elements keeps the elements lo to hi-1; numbers become one leaf.
 func (f *freezer) elements(out *frozen, v reflect.Value, lo, hi int, where string) {
 	if isNumber(v.Type().Elem().Kind()) {
 		bits := make([]byte, 0, 8*(hi-lo))
@@ -195,7 +198,7 @@ func (f *freezer) table(out *frozen, v reflect.Value) {
 	}
 	var pairs []pair
 	for i := v.MapRange(); i.Next(); {
-		key := freezer{met: map[meeting]int{}} // a copy, since the order is not known yet
+		key := freezer{met: map[meeting]int{}} // a new one, since the order is not known yet
 		k := key.freeze(i.Key())
 		if len(key.met) > 0 && v.Len() > 1 {
 			out.opaque = "a map whose keys are pointers, which have no order"
@@ -210,8 +213,8 @@ func (f *freezer) table(out *frozen, v reflect.Value) {
 	}
 }
 
-// unreadable keeps what holds something that cannot be looked at: nothing at all can be compared,
-// and so can one and the same object.
+// unreadable keeps a value whose content cannot be read: a function, a channel or an unsafe
+// pointer. Two of these can be compared only if they are nil or the same object.
 func (f *freezer) unreadable(out *frozen, v reflect.Value) {
 	switch {
 	case v.IsNil():
@@ -231,8 +234,8 @@ func (f *freezer) unreadable(out *frozen, v reflect.Value) {
 	}
 }
 
-// difference says where two frozen values differ, or what in them cannot be compared; empty if they
-// are the same.
+// difference describes where two frozen values differ, or what in them cannot be compared. It is
+// empty if they are the same.
 func (a frozen) difference(b frozen) string { return a.differenceAt(b, "") }
 
 func (a frozen) differenceAt(b frozen, path string) string {
@@ -261,7 +264,7 @@ func (a frozen) differenceAt(b frozen, path string) string {
 	return ""
 }
 
-// show is a leaf in words.
+// show returns a readable form of a leaf.
 func (a frozen) show() string {
 	const most = 6
 	t := a.typ

@@ -9,10 +9,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Fuzz runs a fuzz test over neighbouring data sets of a schema: bytes become
-// records bit by bit, so every float there is will turn up, and stray items and
-// labels too. The seeds are those of [Neighbours]; go test runs them alone, go test
-// -fuzz looks further. check is typically a [Replay].
+// Fuzz runs a fuzz test over neighbouring data sets of a schema. The fuzzed bytes become records
+// bit by bit, so any float can occur, and so can items and labels outside the schema. The seeds
+// are those of [Neighbours]; go test runs only the seeds, go test -fuzz goes on from them. check
+// is typically a [Replay].
 func Fuzz(f *testing.F, s records.Schema, r accountant.Relation, check func(t *testing.T, p Pair)) {
 	f.Helper()
 	g := generator{tb: f, schema: s, rng: newRand(1)}
@@ -36,8 +36,9 @@ func Fuzz(f *testing.F, s records.Schema, r accountant.Relation, check func(t *t
 	})
 }
 
-// encode writes rows one after the other: a byte of label, then values of four
-// bytes each, or a byte that counts items of two bytes each: the first 255 of a longer set.
+// encode writes rows one after the other: one byte for the label, then four bytes for each value,
+// or, for a set, a byte with the number of items and two bytes for each item. Of a set of more
+// than 255 items only the first 255 are written.
 func (g *generator) encode(rows []row) []byte {
 	var raw []byte
 	for _, r := range rows {
@@ -57,10 +58,10 @@ func (g *generator) encode(rows []row) []byte {
 	return raw
 }
 
-// mostFuzzed bounds a fuzzed data set, so that a check stays quick.
+// mostFuzzed bounds the rows of a fuzzed data set, so that a check stays quick.
 const mostFuzzed = 32
 
-// decode reads as many whole rows as there are.
+// decode reads whole rows, at most mostFuzzed of them.
 func (g *generator) decode(raw []byte) []row {
 	var rows []row
 	for len(rows) < mostFuzzed {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestSeedsAreWhatTheyWere: rows survive being written as bytes, and a set too long for a byte to
-// count only loses its end.
+// TestSeedsAreWhatTheyWere: rows are the same after being written as bytes and read again; sets
+// of more than 255 items lose only the items beyond the 255th.
 func TestSeedsAreWhatTheyWere(t *testing.T) {
 	g := generator{tb: t, schema: records.Sets(500, 400), rng: newRand(1)}
 	rows := []row{g.heavy(), g.randomSet(), {items: []uint32{7}}}

@@ -15,13 +15,13 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Every algorithm of the library that touches records stands before its own
-// tests here, on hostile neighbours of every kind of schema.
+// Here every algorithm of the library that reads records is replayed on hostile neighbours of every
+// kind of schema.
 
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
-// replayAll replays a computation on neighbours of a schema: on every fifth, from
-// another one each time, or on all of them in an audit.
+// replayAll replays a computation on neighbours of a schema: on every fifth pair, beginning at
+// one that depends on the test's name, or with -audit on all pairs.
 func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run fitting) {
 	t.Helper()
 	every := 5
@@ -51,7 +51,7 @@ func replayAll(t *testing.T, s records.Schema, r accountant.Relation, run fittin
 	}
 }
 
-// training is what a loop over sgd shows to the outside.
+// training returns a run of a training loop over package sgd, and what is visible of it.
 func training(cfg sgd.Config, network func() (models.Network, error)) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		net, err := network()
@@ -74,7 +74,7 @@ func training(cfg sgd.Config, network func() (models.Network, error)) fitting {
 	}
 }
 
-// trainings are loops over networks and clipping policies of every kind.
+// trainings returns training loops with networks and clipping policies of every kind.
 func trainings() []trainingCase {
 	be := device.CPUWith(1)
 	fixed := sgd.Config{ClipNorm: 0.5, SamplingProbability: 0.6, Steps: 3, NoiseMultiplier: 1,
@@ -142,7 +142,7 @@ func TestTrainingUnderReplay(t *testing.T) {
 	}
 }
 
-// recordCritic trains a critic on records alone: a network whose gradients have blocks.
+// recordCritic trains a critic on records alone. It is a network whose gradients have blocks.
 type recordCritic struct{ models.Critic }
 
 func (c recordCritic) Gradients(b device.Batch) models.Gradients {

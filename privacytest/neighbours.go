@@ -11,23 +11,23 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Pair is a data set and a neighbour of it.
+// Pair holds a data set and a neighbour of it.
 type Pair struct {
 	Name            string
 	Data, Neighbour records.Data
 }
 
-// Neighbours returns pairs of neighbouring data sets that are hard cases for a schema:
-// none, few, many or equal records; and an added, removed or changed record that is as
-// extreme as the schema permits, or more: not a number, infinite, −0, far out of bounds,
-// with the heaviest or no items, with a label that does not exist. All such values may
-// occur, because records are clamped when they are read, not when they are made.
+// Neighbours returns pairs of neighbouring data sets that are hard cases for a schema: none, few,
+// many or equal records; and an added, removed or changed record that is as extreme as the schema
+// permits, or more: not a number, infinite, −0, far out of bounds, with as many items as allowed
+// or none, with a label that does not exist. All such values may occur, because records are
+// clamped when they are read, not when they are made.
 //
 // Under AddOrRemoveOne the neighbour has one record more, under ReplaceOne one of its records
-// differs: the last one, or the first, or one in the middle. n bounds the common records; the same
-// seed gives the same pairs. Of persons (records.Schema.ByPerson) it is a whole person, with one
-// row or many, that comes, goes or changes. Code that works through many records in chunks wants
-// [Edges] besides.
+// differs: the last one, or the first, or one in the middle. n bounds the common records; the
+// same seed gives the same pairs. If the schema's records are grouped by person
+// (records.Schema.ByPerson), a whole person with one row or many is added, removed or changed.
+// Use [Edges] as well for code that works through many records in chunks.
 func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, seed uint64) []Pair {
 	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}
@@ -52,13 +52,13 @@ func Neighbours(tb testing.TB, s records.Schema, r accountant.Relation, n int, s
 	return pairs
 }
 
-// chunkEdges are the numbers of rows in which code is likely to work: what one record is counted in
-// must not depend on whether it begins a chunk or ends one.
+// chunkEdges returns the chunk sizes that code is likely to use: how often a record counts must
+// not depend on whether it is the first or the last of a chunk.
 func chunkEdges() []int { return []int{2048, 4096, 8192} }
 
-// Edges returns pairs of neighbouring data sets of many records, more than 8,192, whose difference
-// lies in front, in the middle, at the end, and on either side of where chunks of 2,048, 4,096 and
-// 8,192 records meet.
+// Edges returns pairs of neighbouring data sets of many records, more than 8,192, which differ at
+// the front, in the middle, at the end, and on either side of the boundaries of chunks of 2,048,
+// 4,096 and 8,192 records.
 func Edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64) []Pair {
 	tb.Helper()
 	g := generator{tb: tb, schema: s, rng: newRand(seed)}
@@ -87,7 +87,7 @@ func Edges(tb testing.TB, s records.Schema, r accountant.Relation, seed uint64) 
 	return pairs
 }
 
-// pairs puts an odd record among others, at one place.
+// pairs inserts an odd record into base at one place.
 func (g *generator) pairs(r accountant.Relation, base namedRows, odd namedRow, at int,
 	where string) []Pair {
 	name := fmt.Sprintf("%s, %s%s", base.name, odd.name, where)
@@ -104,7 +104,7 @@ func (g *generator) pairs(r accountant.Relation, base namedRows, odd namedRow, a
 	return list
 }
 
-// heaviest is a record of the largest norm there is.
+// heaviest returns a record of the largest norm that the schema permits.
 func (g *generator) heaviest() row {
 	if g.schema.Sparse() {
 		return g.heavy()
@@ -134,7 +134,7 @@ type namedRows struct {
 	rows []row
 }
 
-// bases are the records that neighbours share.
+// bases returns the records that neighbours share.
 func (g *generator) bases(n int) []namedRows {
 	many := make([]row, max(n, 0))
 	same := make([]row, max(n, 0))
@@ -153,7 +153,7 @@ type namedRow struct {
 	row  row
 }
 
-// oddities are the records that come and go.
+// oddities returns the records that are added, removed or changed.
 func (g *generator) oddities() []namedRow {
 	list := []namedRow{{"a random record", g.random()}}
 	if g.schema.Sparse() {
@@ -232,7 +232,7 @@ func (g *generator) heavy() row {
 	return r
 }
 
-// table builds the data set; shapes are right by construction.
+// table builds a data set of rows, whose shapes are right by construction.
 func (g *generator) table(rows []row) records.Data {
 	g.tb.Helper()
 	var labels []int32

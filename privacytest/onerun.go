@@ -10,25 +10,26 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// OneRun audits a whole training from a single run. Canaries are planted, each with
-// probability one half and independently; Train trains on the planted ones (and
-// whatever else) and returns a score for every canary, high if it seems to have been
-// present. The highest Guesses/2 scores are then guessed "in" and the lowest "out".
+// OneRun audits a whole training from a single run. Each canary is planted with probability one
+// half, independently of the others. Train trains on the planted canaries (and on any other
+// records) and returns a score for every canary, high if it seems to have been present. The
+// canaries with the highest Guesses/2 scores are then guessed "in" and those with the lowest
+// "out".
 //
-// A training that is (ε, δ)-private under add/remove makes many right guesses with
-// known small probability only, which gives a lower bound on ε.
-// Source: Steinke, Nasr and Jagielski 2023, Theorem 5.2.
+// A training that is (ε, δ)-private under add/remove allows many right guesses only with a small
+// probability, which is known; this gives a lower bound on ε. Source: Steinke, Nasr and Jagielski
+// 2023, Theorem 5.2.
 type OneRun struct {
 	Train      func(planted []bool) (scores []float64, err error)
 	Canaries   int
 	Guesses    int // all canaries if zero
 	Delta      float64
-	FalseAlarm float64 // no bound is possible unless it is well above 2·Canaries·Delta
+	FalseAlarm float64 // must be well above 2·Canaries·Delta, or the bound is zero
 }
 
 // Audit is the result of one run.
 type Audit struct {
-	Epsilon float64 // lower bound, wrong with probability FalseAlarm
+	Epsilon float64 // lower bound on ε, wrong with probability at most FalseAlarm
 	Correct int
 	Guesses int
 }
@@ -51,7 +52,9 @@ func (o OneRun) Audit(tb testing.TB) Audit {
 	tb.Helper()
 	if o.Train == nil || o.Canaries < 1 || !(o.FalseAlarm > 0 && o.FalseAlarm < 1) ||
 		!(o.Delta >= 0 && o.Delta < 1) {
-		tb.Fatalf("privacytest: an audit wants Train, Canaries ≥ 1, 0 ≤ Delta < 1 and 0 < FalseAlarm < 1")
+		tb.Fatalf("privacytest.OneRun: Train must be set, Canaries ≥ 1 (is %d), Delta in [0, 1) (is "+
+			"%v) "+
+			"and FalseAlarm in (0, 1) (is %v)", o.Canaries, o.Delta, o.FalseAlarm)
 	}
 	planted := make([]bool, o.Canaries)
 	for i := range planted {
@@ -62,14 +65,15 @@ func (o OneRun) Audit(tb testing.TB) Audit {
 		tb.Fatalf("privacytest: training: %v", err)
 	}
 	if len(scores) != len(planted) {
-		tb.Fatalf("privacytest: %d scores for %d canaries", len(scores), len(planted))
+		tb.Fatalf("privacytest.OneRun.Train returned %d scores for %d canaries: it must return one "+
+			"for each", len(scores), len(planted))
 	}
 	a := guess(scores, planted, o.Guesses)
 	a.Epsilon = oneRunBound(o.Canaries, a.Guesses, a.Correct, o.Delta, o.FalseAlarm)
 	return a
 }
 
-// guess calls the extremes.
+// guess guesses the canaries with the most extreme scores.
 func guess(scores []float64, planted []bool, guesses int) Audit {
 	m := len(scores)
 	if guesses <= 0 || guesses > m {
@@ -104,7 +108,8 @@ func guess(scores []float64, planted []bool, guesses int) Audit {
 	return a
 }
 
-// oneRunBound is the largest ε under which that many right guesses have probability below alpha.
+// oneRunBound returns the largest ε under which that many right guesses have a probability below
+// alpha.
 func oneRunBound(canaries, guesses, correct int, delta, alpha float64) float64 {
 	if oneRunP(canaries, guesses, correct, 0, delta) > alpha {
 		return 0

@@ -8,10 +8,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// personPairs are Neighbours of persons: a whole person comes, goes or is replaced, who has one
-// row, as many as are kept, or ten times as many. The rows are those of every oddity in turn, all
-// of the heaviest, or random; they stand together in front, in the middle or at the end, or among
-// the rows of others, of whom each has two.
+// personPairs implements Neighbours for persons. A whole person is added, removed or replaced,
+// who has one row, as many as are kept, or ten times as many. The person's rows are the oddities
+// in turn, the heaviest row repeated, or random rows. They are together at the front, in the
+// middle or at the end, or mixed with the rows of other persons, who have two each.
 func (g *generator) personPairs(r accountant.Relation, n int) []Pair {
 	most := g.schema.RowsPerPerson()
 	var odd []row
@@ -44,13 +44,13 @@ func (g *generator) personPairs(r accountant.Relation, n int) []Pair {
 	return pairs
 }
 
-// placement is where a person's rows stand.
+// placement says where a person's rows are inserted.
 type placement struct {
 	at    int
-	among bool // the rows after the first with one of others' between
+	among bool // every row after the first is followed by a row of another person
 }
 
-// personPair puts a person among others.
+// personPair inserts a person into base.
 func (g *generator) personPair(r accountant.Relation, base namedRows, rows []row, p placement,
 	name string) Pair {
 	if r == accountant.AddOrRemoveOne {
@@ -63,7 +63,8 @@ func (g *generator) personPair(r accountant.Relation, base namedRows, rows []row
 	return Pair{name, g.persons(base.rows, other, p), g.persons(base.rows, rows, p)}
 }
 
-// persons groups rows of which two in a row are one person's, and those of one person more.
+// persons groups base into persons of two consecutive rows each, and adds one more person, whose
+// rows are own.
 func (g *generator) persons(base, own []row, p placement) records.Data {
 	g.tb.Helper()
 	list, keys := slices.Clone(base[:p.at]), make([]int, p.at)
@@ -89,7 +90,8 @@ func (g *generator) persons(base, own []row, p placement) records.Data {
 	return d
 }
 
-// personEdges are Edges of persons: the rows of one of them begin and end around where chunks meet.
+// personEdges implements Edges for persons: the rows of one person begin or end near the boundary
+// of two chunks.
 func (g *generator) personEdges(r accountant.Relation, base namedRows) []Pair {
 	most := g.schema.RowsPerPerson()
 	own := make([]row, most)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/baselines"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
@@ -18,13 +19,13 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// byPerson are the runs that take persons.
+// byPerson lists the runs that take persons.
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
 	"kmeans", "kmeans, private norm", "baselines, independent", "baselines, tree", "baselines, MWEM",
-	"dpgm, marginals", "gan", "gan, table", "gan, marginals", "mix",
-	"mix, projected, centred", "draft"}
+	"baselines, AIM", "baselines, MST", "dpgm, marginals", "gan", "gan, table", "gan, marginals",
+	"mix", "mix, projected, centred", "draft"}
 
-// alsoByPerson are runs that are replayed record by record elsewhere.
+// alsoByPerson lists runs that are replayed record by record elsewhere.
 var alsoByPerson = []struct {
 	name   string
 	schema records.Schema
@@ -34,6 +35,8 @@ var alsoByPerson = []struct {
 	{"gan, marginals", mixedTable(), fitGANMarginals},
 	{"kmeans", records.Interval(3, 0, 1), fitCentres},
 	{"kmeans, private norm", records.Interval(3, -2, 1), fitCentresByNorm},
+	{"baselines, AIM", smallTable(), fitAIM},
+	{"baselines, MST", smallTable(), fitMST},
 }
 
 func fitMerfSamples(s records.Schema, b accountant.Budget) fitting {
@@ -73,8 +76,41 @@ func fitCentresByNorm(s records.Schema, _ accountant.Budget) fitting {
 	}
 }
 
-// TestSystemsUnderReplayByPerson: a whole person with one row, three or thirty, of whom three are
-// kept, is distinguished from no person and from another person by no more than a record is.
+func smallTable() records.Schema {
+	s, err := records.NewSchema(records.Integer("n", 0, 3).WithMissing(),
+		records.Categorical("c", "p", "q"), records.Label("y", "a", "b"))
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func fitAIM(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		b.Epsilon = 2
+		plan, err := baselines.AIM{Tables: baselines.Tables{Schema: s, Budget: b, Bins: 3, Seed: 4},
+			Rounds: 2, Order: 2}.Plan()
+		if err != nil {
+			return nil, err
+		}
+		return released(plan.FitOn, ctx, ledger, data)
+	}
+}
+
+func fitMST(s records.Schema, b accountant.Budget) fitting {
+	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
+		b.Epsilon = 2
+		plan, err := baselines.MST{Tables: baselines.Tables{Schema: s, Budget: b, Bins: 3,
+			Seed: 4}}.Plan()
+		if err != nil {
+			return nil, err
+		}
+		return released(plan.FitOn, ctx, ledger, data)
+	}
+}
+
+// TestSystemsUnderReplayByPerson: adding, removing or replacing a whole person with one row,
+// three or thirty, of which at most three are kept, changes no more than a single record may.
 func TestSystemsUnderReplayByPerson(t *testing.T) {
 	for _, c := range append(alsoByPerson, replayed...) {
 		if !slices.Contains(byPerson, c.name) {
@@ -89,7 +125,8 @@ func TestSystemsUnderReplayByPerson(t *testing.T) {
 	}
 }
 
-// TestTrainingUnderReplayByPerson: the same of DP-SGD, for every kind of network and clip norm.
+// TestTrainingUnderReplayByPerson tests the same for DP-SGD, for every kind of network and clip
+// norm.
 func TestTrainingUnderReplayByPerson(t *testing.T) {
 	for _, c := range trainings() {
 		for _, r := range relations {
@@ -126,8 +163,9 @@ func TestNeighboursByPerson(t *testing.T) {
 	}
 }
 
-// TestPersonsByRowAreCompared: persons who differ in their second rows only differ, so that a run
-// that reads their rows where it has sampled them is sound, and one that reads them always is not.
+// TestPersonsByRowAreCompared: persons who differ only in their second rows are found to differ,
+// so that a run that reads a person's rows only when it has sampled the person is sound, and one
+// that always reads them is not.
 func TestPersonsByRowAreCompared(t *testing.T) {
 	build := func(second float32) records.Data {
 		d, err := records.FromFlat(records.Interval(1, 0, 1), []float32{0.5, second, 0.25})

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRunsNeeded finds how many draws from each data set refute the broken twins nine
-// times in ten, at a false alarm of 1e-8.
+// TestRunsNeeded finds how many draws from each data set refute the broken mechanisms nine times
+// in ten, at a false-alarm probability of 1e-8.
 func TestRunsNeeded(t *testing.T) {
 	if !*audit {
 		t.Skip("-audit")

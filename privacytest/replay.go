@@ -15,38 +15,38 @@ import (
 // Replay compares a computation on a data set with the same computation on a neighbour,
 // given that every mechanism returned the same outputs.
 //
-// Differential privacy composes because, once the mechanisms' outputs are fixed,
-// everything else is a function of public values. This property can be tested exactly:
-// the run on Data is recorded, the run on Neighbour is fed the recorded outputs, and
-// then ledger lines, samples' probabilities, noise scales, shapes, the order of calls,
-// errors, panics and whatever Run returns as visible must be identical, and each
-// mechanism's inputs at most as far apart as declared. Where the row that was added or
-// replaced is not in a step's sample, the step's inputs must be the same: amplification
-// by sampling requires that a step reads only its sample, a Poisson sample or a subset.
+// Differential privacy composes because, once the mechanisms' outputs are fixed, everything else
+// is a function of public values. This property can be tested exactly. The run on Data is
+// recorded and the run on Neighbour is fed the recorded outputs. Ledger lines, sampling
+// probabilities, noise scales, shapes, the order of calls, errors, panics and the visible result
+// of Run must then be identical, and the inputs of each mechanism at most as far apart as
+// declared. If the row that was added or replaced is not in a step's sample, the step's inputs
+// must be the same: amplification by sampling requires that a step reads only its sample, whether
+// a Poisson sample or a subset.
 //
 // Either everything is compared or the test fails. Visible values are copied as soon as Run
-// returns, unexported fields, maps, interfaces and what slices hold beyond their length included; a
-// function, a channel or an unsafe pointer that is not the same object in both runs is reported as
-// something that cannot be compared. Of the ledger its whole state is compared: unit, marks,
-// entries, child ledgers with theirs, and the guarantee that it states.
+// returns, including unexported fields, maps, interfaces and elements beyond the length of
+// slices. A function, a channel or an unsafe pointer that is not the same object in both runs is
+// reported as something that cannot be compared. The whole state of the ledger is compared: unit,
+// marks, entries, child ledgers with their entries, and the guarantee that it states.
 //
-// Under add/remove let Neighbour be Data with one record more, under replace-one let them differ in
-// one row; [Neighbours] and [Edges] do so. If D is a slice or records.Data, Replay finds the row
-// itself and draws samples that agree on all others (see [Seeded]). For any other D an added record
-// must be the last one, and under replace-one Changed must list the rows that differ.
+// Under add/remove, Neighbour must be Data with one record more; under replace-one, they must
+// differ in one row. [Neighbours] and [Edges] return such pairs. If D is a slice or records.Data,
+// Replay finds the row itself and draws samples that agree on all other rows (see [Seeded]). For
+// any other D an added record must be the last one, and under replace-one Changed must list the
+// rows that differ.
 type Replay[D any] struct {
-	// Run is the computation. visible is everything that it releases besides the ledger:
-	// parameters, samples, progress, log lines. It is compared by value, and so is the
-	// error.
+	// Run is the computation. The result visible is everything that it releases besides the ledger:
+	// parameters, samples, progress, log lines. It is compared by value, and so is the error.
 	Run func(ctx context.Context, ledger *accountant.Ledger,
 		data D) (visible any, err error)
 	Budget          accountant.Budget
 	Data, Neighbour D
-	// Seeds is how many different seeds are tried; 3 if zero. Branches that only some
-	// samples take may need more seeds.
+	// Seeds is the number of different seeds that are tried; 3 if zero. Branches that only some
+	// samples take may need more.
 	Seeds int
-	// Changed are the numbers of the rows in which Data and Neighbour differ, under replace-one, where
-	// D is neither a slice nor records.Data.
+	// Changed lists the numbers of the rows in which Data and Neighbour differ. It is needed under
+	// replace-one if D is neither a slice nor records.Data.
 	Changed []int
 }
 
@@ -61,8 +61,8 @@ func (r Replay[D]) Check(tb testing.TB) {
 // Findings returns what distinguishes the neighbours; it is empty if the computation is
 // sound as far as these neighbours can show.
 //
-// Where samples are drawn, further seeds are tried until some sample has left the changed row
-// out, up to mostSeeds: only then can it be seen whether a step looks at more than its sample.
+// If samples are drawn, further seeds, up to mostSeeds, are tried until some sample has left the
+// changed row out: only then can it be seen whether a step reads more than its sample.
 func (r Replay[D]) Findings(tb testing.TB) []string {
 	tb.Helper()
 	seeds := r.Seeds
@@ -71,7 +71,7 @@ func (r Replay[D]) Findings(tb testing.TB) []string {
 	}
 	c := r.change()
 	for seed := uint64(0); seed < uint64(seeds); seed++ {
-		// Both ways round: a refusal or a panic may need the larger data set first.
+		// Compare in both orders: a refusal or a panic may show only with the larger data set first.
 		f, left := r.compare(seed, c, r.Data, r.Neighbour)
 		if len(f) > 0 {
 			return f
@@ -86,11 +86,11 @@ func (r Replay[D]) Findings(tb testing.TB) []string {
 	return nil
 }
 
-// mostSeeds bounds the search for a sample without the changed row: at a rate of one half it fails
-// with probability 2^-40.
+// mostSeeds bounds the search for a sample without the changed row: at a sampling probability of
+// one half, the search fails with probability 2^-40.
 const mostSeeds = 40
 
-// change is what tells the neighbours apart.
+// change returns the rows in which the neighbours differ.
 func (r Replay[D]) change() change {
 	c := changeOf(r.Data, r.Neighbour)
 	if !c.known && len(r.Changed) > 0 {
@@ -99,7 +99,8 @@ func (r Replay[D]) change() change {
 	return c
 }
 
-// compare also says whether samples left the changed row out.
+// compare records a run on data and replays it on neighbour. It returns what distinguishes them,
+// and whether samples left the changed row out.
 func (r Replay[D]) compare(seed uint64, c change, data, neighbour D) ([]string, leftOut) {
 	size := func(d D) int {
 		if rows, ok := rowCount(d); ok {
@@ -115,7 +116,8 @@ func (r Replay[D]) compare(seed uint64, c change, data, neighbour D) ([]string, 
 	b := r.once(second, neighbour)
 	second.findings = append(first.findings, second.findings...)
 	if len(second.calls) < len(first.calls) {
-		second.find("the neighbour's run ends after %d calls, the data's after %d: next was %v",
+		second.find("the run on the neighbour ends after %d calls, the run on the data after %d; "+
+			"the next one was %v",
 			len(second.calls), len(first.calls), first.calls[len(second.calls)])
 	}
 	if len(second.findings) == 0 || !errors.Is(b.err, errDiverged) {
@@ -135,16 +137,17 @@ func rowCount(d any) (int, bool) {
 	return 0, false
 }
 
-// result is what an onlooker sees of one run, copied when it ends.
+// result is what an observer sees of one run, copied when it ends.
 type result struct {
 	visible, panic, failure frozen
 	err                     error
 	errText, panicText      string
 	ledger                  string // its whole state
 	guarantee               frozen
-	held                    []any // alive, so that no later object reuses an address
+	held                    []any // kept alive, so that no later object reuses an address
 }
 
+// once makes one run and freezes what an observer sees of it.
 func (r Replay[D]) once(t *tape, data D) (res result) {
 	unit := records.UnitRecord
 	if d, ok := any(data).(records.Data); ok {

@@ -10,15 +10,15 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// change is what tells two neighbours apart, by the numbers of rows.
+// change says in which rows two neighbours differ.
 type change struct {
 	known    bool
 	extra    int   // the row that is only in the larger data set; -1 if there is none
-	replaced []int // rows in which data sets of one size differ
-	size     int   // of the larger
+	replaced []int // the rows in which data sets of equal size differ
+	size     int   // number of rows of the larger data set
 }
 
-// changeOf compares data sets row by row, where their type has rows that can be told: slices, and
+// changeOf compares data sets row by row if their type has rows that it knows: slices and
 // records.Data.
 func changeOf(a, b any) change {
 	x, okX := rowsOf(a)
@@ -76,7 +76,7 @@ func recordRows(d records.Data) []frozen {
 	rows := make([]frozen, d.Len())
 	for i := range rows {
 		d.Range(i, i+1, &b)
-		var text []byte // of all that the row holds, bit for bit
+		var text []byte // all that the row holds, bit for bit
 		if b.Sparse != nil {
 			text = append(text, "items"...)
 			for _, v := range b.Sparse.Row(0) {
@@ -92,7 +92,7 @@ func recordRows(d records.Data) []frozen {
 		for _, v := range b.Labels {
 			text = binary.LittleEndian.AppendUint32(text, uint32(v))
 		}
-		text = binary.LittleEndian.AppendUint32(text, uint32(len(b.Labels))) // where they begin
+		text = binary.LittleEndian.AppendUint32(text, uint32(len(b.Labels))) // where the labels begin
 		rows[i] = frozen{typ: reflect.TypeFor[records.Data](), leaf: string(text)}
 	}
 	return rows
@@ -111,9 +111,9 @@ func personRows(p *records.Persons) []frozen {
 	return persons
 }
 
-// numbering gives every row a number that it has in both data sets: that of the smaller one, and
-// the last number to the row that only the larger one has. It is nil where row numbers already are
-// so.
+// numbering returns a function that gives every row the same number in both data sets: its number
+// in the smaller one, or the last number for the row that only the larger one has. It returns nil
+// if row numbers already agree.
 func (c change) numbering(larger bool) func(row int) int {
 	if !c.known || !larger || c.extra < 0 || c.extra == c.size-1 {
 		return nil

@@ -27,12 +27,12 @@ import (
 	"github.com/seed7ba64551/privgen/tune"
 )
 
-// fitting is a whole run: what is visible of it.
+// fitting is a whole run. It returns what is visible of it.
 type fitting func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error)
 
-// replayed are whole runs of every system, on a schema, under a relation.
+// replayed lists whole runs of every system on a schema.
 var replayed = []struct {
-	name   string // of the package first
+	name   string // the package, then what is special
 	schema records.Schema
 	fit    func(s records.Schema, b accountant.Budget) fitting
 }{
@@ -73,8 +73,8 @@ func TestSystemsUnderReplay(t *testing.T) {
 	}
 }
 
-// TestEveryAlgorithmIsUnderReplay: every package that adds noise has its runs replayed above, or in
-// library_test.go. Modules of their own replay theirs.
+// TestEveryAlgorithmIsUnderReplay: the runs of every package that adds noise are replayed above
+// or in library_test.go. Nested modules have replays of their own.
 func TestEveryAlgorithmIsUnderReplay(t *testing.T) {
 	// TestTrainingUnderReplay, TestKMeansUnderReplay; synth draws for the systems, and partial seals
 	// their sums with a key of package mechanism.
@@ -111,13 +111,13 @@ func TestEveryAlgorithmIsUnderReplay(t *testing.T) {
 	}
 }
 
-// briefly is some training.
+// briefly returns the configuration of a short training.
 func briefly(steps int) sgd.Config {
 	return sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: steps, NoiseMultiplier: 2,
 		Optimizer: sgd.Adam(0.1)}
 }
 
-// fitMarginals is DPGM with clusters and with the frequencies of coordinates released beside them.
+// fitMarginals fits DPGM with clusters and releases the frequencies of coordinates as well.
 func fitMarginals(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		plan, err := dpgm.Config{Schema: s, Budget: b,
@@ -131,7 +131,7 @@ func fitMarginals(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-// released is everything that leaves a fit on one worker: progress, the generator's file and
+// released returns everything that leaves a fit on one worker: progress, the generator's file and
 // guarantee.
 func released(fit func(context.Context, *accountant.Ledger, records.Data,
 	...synth.Option) (*synth.Generator, error),
@@ -149,7 +149,7 @@ func released(fit func(context.Context, *accountant.Ledger, records.Data,
 	return append(told, file, gen.Weights(), gen.Guarantee()), err
 }
 
-// fitMix plans for the number of records under replace-one, where it is public.
+// fitMix fits DPMix. Under replace-one the number of records is public, and the plan uses it.
 func fitMix(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		c := mix.Config{Schema: s, Budget: b, Sampling: mix.Poisson{Nominal: 6, Degree: 2},
@@ -168,7 +168,8 @@ func fitMix(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-// fitSearch is a search among two embeddings, which tune's own tests replay with other scores.
+// fitSearch fits a search over two embeddings. The tests of package tune replay it with other
+// scores.
 func fitSearch(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		c := tune.Config{Budget: b, Trials: tune.Trials{Mean: 2, Limit: 3}, Noise: 3,
@@ -202,7 +203,7 @@ func planMerf(s records.Schema, b accountant.Budget) (*merf.Plan, error) {
 	return c.Plan()
 }
 
-// embedded is everything that an embedding holds, and a generator trained against it.
+// embedded returns everything that an embedding holds, and a generator trained on it.
 func embedded(ctx context.Context, e *merf.Embedding, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -232,7 +233,7 @@ func fitMerf(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-// fitMerfStream hands the records over one at a time.
+// fitMerfStream passes the records one at a time.
 func fitMerfStream(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		plan, err := planMerf(s, b)
@@ -244,7 +245,7 @@ func fitMerfStream(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-// one streams sets record by record, or persons one by one.
+// one returns a stream of single sets or single persons.
 func one(data records.Data) iter.Seq2[records.Data, error] {
 	return func(yield func(records.Data, error) bool) {
 		for i := range data.Len() {
@@ -261,7 +262,7 @@ func one(data records.Data) iter.Seq2[records.Data, error] {
 	}
 }
 
-// fitMerfShards sums even and odd rows apart and merges the sums before the noise.
+// fitMerfShards sums even and odd rows separately and merges the sums before the noise is added.
 func fitMerfShards(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		plan, err := planMerf(s, b)
@@ -312,7 +313,7 @@ func fitDraft(s records.Schema, b accountant.Budget) fitting {
 	}
 }
 
-// fitBaseline tells the methods apart by the universe of the schema.
+// fitBaseline chooses the method by the dimension of the schema.
 func fitBaseline(s records.Schema, b accountant.Budget) fitting {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		b.Epsilon = 2

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// call is one thing that a run did with privacy: everything about it but the
-// private inputs has to be the same on a neighbour.
+// call is one privacy-relevant operation of a run: a spend, a sample or a release. Everything
+// about it except the private inputs must be the same on a neighbour.
 type call struct {
 	what    string
 	purpose string
@@ -39,28 +39,28 @@ func (c call) sameAs(o call) bool {
 	return accountant.EqualEvents(c.event, o.event)
 }
 
-// tape is the tap that records a run and, given an earlier tape, plays that one's
-// outputs back and notes where the two part.
+// tape is a tap that records a run. When playing, it also copies the outputs of an earlier tape
+// into the run and notes where the two runs differ.
 type tape struct {
 	seeded
 	earlier  []call // nil when recording
 	playing  bool
-	addition bool // neighbours differ by a row
+	addition bool // the neighbours differ by an added row
 	change   change
 	left     leftOut
 	calls    []call
-	twins    map[step]bool // whose samples hold the same rows, alike in both data sets
+	twins    map[step]bool // steps whose samples hold the same rows, equal in both data sets
 	findings []string
 }
 
-// step is one step of one purpose. Disjoint parts of the records have separate runs, each of which
-// counts from one, so a step belongs to the part whose sample was drawn last.
+// step identifies a step of one purpose. Disjoint parts of the records have separate runs, each
+// of which counts from one, so a step belongs to the part whose sample was drawn last.
 type step struct {
 	purpose string
 	number  uint64
 }
 
-// leftOut says whether samples left the changed row out.
+// leftOut says whether some sample left the changed row out.
 type leftOut int
 
 const (
@@ -104,12 +104,13 @@ func (t *tape) Sample(s entropy.Sample) {
 	if earlier == nil {
 		return
 	}
-	delete(t.twins, step{s.Purpose, s.Step}) // of another part
+	delete(t.twins, step{s.Purpose, s.Step}) // it may be of another part
 	same := slices.Equal(earlier.rows, rows)
 	switch {
 	case t.addition:
 	case !same:
-		t.find("call %d, sample %q: data sets of one size have samples of different rows", at, s.Purpose)
+		t.find("call %d, sample %q: data sets of equal size have samples of different "+
+			"rows", at, s.Purpose)
 		return
 	case !t.change.known:
 		t.find("call %d, sample %q: the rows that differ cannot be determined: set Changed", at, s.Purpose)
@@ -129,7 +130,7 @@ func (t *tape) Sample(s entropy.Sample) {
 	t.twins[step{s.Purpose, s.Step}] = true
 }
 
-// numbered are rows by numbers that mean the same row in both data sets.
+// numbered returns rows by numbers that mean the same row in both data sets.
 func (t *tape) numbered(rows []int32) []int32 {
 	rows = slices.Clone(rows)
 	if t.number != nil {
@@ -167,10 +168,11 @@ func (t *tape) Release(r *entropy.Release) error {
 	d, slack := distance(earlier.release, r), tolerance(earlier.release, r)
 	if t.twins[step{r.Purpose, r.Step}] && !(d <= slack) {
 		t.find("call %d, %s %q: both samples hold the same rows, yet the inputs are %.6g apart: "+
-			"something besides the sample went in", at, r.Mechanism, r.Purpose, d)
+			"something besides the sample was used", at, r.Mechanism, r.Purpose, d)
 	}
 	if !(d <= r.Effect+slack) {
-		t.find("call %d, %s %q: neighbours' inputs are %.6g apart, %.6g was declared", at, r.Mechanism,
+		t.find("call %d, %s %q: the neighbours' inputs are %.6g apart, but %.6g was "+
+			"declared", at, r.Mechanism,
 			r.Purpose, d, r.Effect)
 	}
 	for i, out := range earlier.release.Outputs {
@@ -179,7 +181,8 @@ func (t *tape) Release(r *entropy.Release) error {
 	return nil
 }
 
-// add appends a call and returns the recorded one in its place, if there is one.
+// add appends a call. When playing, it also returns the recorded call with the same number, if
+// any.
 func (t *tape) add(c call) (at int, earlier *call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -230,8 +233,8 @@ func shapes(vs [][]float64) []int {
 	return out
 }
 
-// distance between the inputs of two releases, in the norm of the mechanism and
-// in units of its noise.
+// distance returns the distance between the inputs of two releases, in the norm of the mechanism
+// and in units of its noise.
 func distance(a, b *entropy.Release) float64 {
 	if a.Mechanism == "randomized response" {
 		return 0 // any two values are neighbours
@@ -257,8 +260,8 @@ func distance(a, b *entropy.Release) float64 {
 	return math.Sqrt(square)
 }
 
-// tolerance allows for float64 rounding here, and where the sums were made in
-// float32 for the rounding of those.
+// tolerance returns the distance that rounding can explain: that of float64 in this package and,
+// if the sums were made in float32, that of the sums.
 func tolerance(a, b *entropy.Release) float64 {
 	slack := 1e-9 * b.Effect
 	if !b.Inexact {

@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// TestASumOfNaNIsFound plays a release back whose input is no number on the neighbour: no distance
-// to it is within what was declared. A finite input that is close enough is not reported.
+// TestASumOfNaNIsFound replays a release whose input is NaN on the neighbour: it is never within
+// the declared distance. A finite input that is close enough is not reported.
 func TestASumOfNaNIsFound(t *testing.T) {
 	release := func(mechanism string, input float64) *entropy.Release {
 		return &entropy.Release{Step: 1, Purpose: "sum", Mechanism: mechanism, Effect: 1,

@@ -6,27 +6,26 @@ import (
 	"slices"
 )
 
-// design is how an event chosen beforehand is put to the test. Each trial is on
-// one of the two data sets, by a coin of its own, or on neither: such a
-// phantom counts as if the event had happened on the less likely one.
+// design describes how an event chosen beforehand is tested. A coin decides for each trial which
+// of the two data sets it is on, or that it is on neither; a trial on neither is called a phantom
+// and counts as if the event had happened on the less likely data set.
 //
-// Of the trials in which the event happened, the share on the likelier data
-// set is then binomial, with odds odds·P₀/(P₁ + δ·e^−ε), where P₀ and P₁ are
-// the event's probabilities. A claim P₀ ≤ e^ε·P₁ + δ says no more and no less than that
-// these odds are at most odds·e^ε: the phantoms take δ into account without
-// anything being estimated, which is what makes the test exact.
+// Of the trials in which the event happened, the number on the more likely data set is then
+// binomial, with odds odds·P₀/(P₁ + δ·e^−ε), where P₀ and P₁ are the event's probabilities. The
+// claim P₀ ≤ e^ε·P₁ + δ is equivalent to these odds being at most odds·e^ε. The test is exact
+// because the phantoms account for δ without an estimate.
 type design struct {
 	trials int
-	odds   float64 // of the likelier data set against the other: e^(−ε/2) has the most power
+	odds   float64 // of the more likely data set against the other: e^(−ε/2) has the most power
 	delta  float64
 }
 
-// tally is what a design saw. Index 0 is the likelier data set.
+// tally holds the outcome of the trials. Index 0 is the more likely data set.
 type tally struct {
 	design
 	runs, happened [2]int
-	// marks of phantoms, uniform on (0, 1) and ascending. Those below e^−ε are the phantoms of
-	// ε, so that one tally can be tested at every ε.
+	// marks are one uniform number on (0, 1) for each phantom, ascending. Those below e^−ε are the
+	// phantoms at ε, so that one tally can be tested at every ε.
 	marks []float64
 	coin  float64 // breaks ties
 }
@@ -60,10 +59,10 @@ func number(b bool) int {
 	return 0
 }
 
-// pValue is the probability, were the claim just true at this ε, of as many
-// events on the likelier data set: ties count by the share coin. With a
-// uniform coin it is uniform itself; with 1 it is the classical, conservative one.
-// Without an event there is no evidence.
+// pValue returns the probability of at least as many events on the more likely data set if the
+// claim is exact at this ε. Of the probability of exactly as many, the fraction coin counts: with
+// a uniform coin the p-value is uniform too; with 1 it is the classical, conservative one. It is
+// 1 if the event never happened.
 func (t tally) pValue(epsilon, coin float64) float64 {
 	phantoms, _ := slices.BinarySearch(t.marks, math.Exp(-epsilon))
 	return t.tail(epsilon, coin, phantoms)
@@ -79,12 +78,13 @@ func (t tally) tail(epsilon, coin float64, phantoms int) float64 {
 	return more + coin*(equal-more)
 }
 
-// lowerBound is the least ε that the test does not refute: the true one is
-// smaller only if the test at the true one went wrong.
+// lowerBound returns the least ε that the test does not refute. The true ε is smaller only if the
+// test at the true ε gave a false alarm.
 func (t tally) lowerBound(alpha float64) float64 {
 	lo := 0.0
 	for phantoms := len(t.marks); ; phantoms-- {
-		// Down to ε = −log of the highest remaining mark their number is constant and the p-value rises.
+		// Up to ε = −log(highest remaining mark) the number of phantoms is constant and the p-value
+		// rises.
 		hi := mostEpsilon
 		if phantoms > 0 {
 			hi = -math.Log(t.marks[phantoms-1])
@@ -102,7 +102,7 @@ func (t tally) lowerBound(alpha float64) float64 {
 // mostEpsilon is more than any number of draws can show.
 const mostEpsilon = 40.0
 
-// bisect is where a predicate turns true in [lo, hi], from below.
+// bisect returns a lower bound of the point in [lo, hi] at which a predicate becomes true.
 func bisect(lo, hi float64, is func(float64) bool) float64 {
 	if is(lo) {
 		return lo

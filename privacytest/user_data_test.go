@@ -15,8 +15,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// foreign is data of a user's own type that keeps nothing of what records.Data promises: values,
-// items and labels leave it as they are.
+// foreign is a user-defined type of data that breaks the promises of records.Data: it returns
+// values, items and labels as they are, inside the schema or not.
 type foreign struct {
 	schema records.Schema
 	rows   [][]float32
@@ -56,7 +56,7 @@ func (f foreign) Range(lo, hi int, b *device.Batch) {
 	f.Gather(rows, b)
 }
 
-// with is the data with one record more, whose coordinates are all alike.
+// with returns the data with one record more, whose coordinates are all equal.
 func (f foreign) with(v float32, label int32, set ...uint32) foreign {
 	row := make([]float32, f.schema.Dim())
 	for i := range row {
@@ -69,7 +69,7 @@ func (f foreign) with(v float32, label int32, set ...uint32) foreign {
 }
 
 // TestForeignRecordsUnderReplay: records outside their schema, from a user-defined type, neither
-// stop a run nor move anything farther than declared.
+// stop a run nor move any sum farther than declared.
 func TestForeignRecordsUnderReplay(t *testing.T) {
 	be := device.CPUWith(1)
 	train := func(network func() (models.Network, error)) func(records.Schema,
@@ -99,7 +99,7 @@ func TestForeignRecordsUnderReplay(t *testing.T) {
 	}
 	for _, c := range append(own, replayed...) {
 		if strings.HasPrefix(c.name, "draft") || strings.HasPrefix(c.name, "merf, s") {
-			continue // want this module's own types
+			continue // these need this module's own types of data
 		}
 		for _, r := range relations {
 			t.Run(c.name+" "+r.String(), func(t *testing.T) {
@@ -140,8 +140,8 @@ func fitCentres(s records.Schema, _ accountant.Budget) fitting {
 	}
 }
 
-// TestNoRecordInTwoShards: naming a shard twice, or one that was merged into another, counts its
-// records once.
+// TestNoRecordInTwoShards: the records of a shard count once if the shard is named twice, or if
+// it is named after it was merged into another.
 func TestNoRecordInTwoShards(t *testing.T) {
 	s, b := records.Image(2, 2), accountant.Budget{Epsilon: 1e3, Delta: 1e-5}
 	for _, name := range []string{"named twice", "merged and named"} {
@@ -168,8 +168,8 @@ func TestNoRecordInTwoShards(t *testing.T) {
 	}
 }
 
-// TestUnitsAreHeldTo: a ledger that promises something about users takes no rows that say nothing
-// of users.
+// TestUnitsAreHeldTo: a ledger whose guarantee is about users refuses data that are not declared
+// to be grouped by user.
 func TestUnitsAreHeldTo(t *testing.T) {
 	for _, c := range replayed {
 		b := accountant.Budget{Epsilon: 1e3, Delta: 1e-5}
@@ -189,7 +189,7 @@ func TestUnitsAreHeldTo(t *testing.T) {
 			t.Errorf("%s: records pass for users", c.name)
 		}
 		if strings.HasPrefix(c.name, "merf, s") {
-			continue // cuts the table up, which says nothing of users any more
+			continue // slices of the table no longer declare users
 		}
 		ledger = accountant.NewLedger(b, accountant.WithUnit(records.UnitUser))
 		if _, err := c.fit(c.schema, b)(t.Context(), ledger,

@@ -1,9 +1,8 @@
 package records
 
-// Binarize returns the table of the records' coordinates compared with a public
-// threshold: 1 where the clamped value reaches it, 0 elsewhere. Images become
-// binary images, vectors and colour images binary vectors; labels stay. A table of bytes shares
-// its storage with the result.
+// Binarize returns the table of the records' coordinates compared with a public threshold: 1 where
+// the clamped value reaches it, 0 elsewhere. Images become binary images, vectors and colour images
+// binary vectors; labels are kept. If the table holds bytes, the result shares its storage.
 func Binarize(t *Table, threshold float32) *Table {
 	out := t.clone()
 	out.home = t.home.copied()

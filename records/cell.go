@@ -5,15 +5,14 @@ import (
 	"slices"
 )
 
-// Codes of what is none of the levels.
+// Codes of cells that hold none of the levels.
 const (
 	unknownLevel uint16 = 1<<16 - 1
 	missingLevel uint16 = 1<<16 - 2
 )
 
-// unreadable is what a number that a file does not spell becomes. It is a NaN
-// apart from the usual ones, so that Check can tell it from a missing value;
-// nothing else makes a difference between them.
+// unreadable is the value of a cell of numbers whose text is not a number. It is a NaN with bits of
+// its own, so that Check can tell it from a missing value; all other code treats the two alike.
 var unreadable = math.Float64frombits(0x7ff8_0000_0000_0bad)
 
 // cellCode turns the raw cells of one column into coordinates and back. It is
@@ -26,16 +25,16 @@ type cellCode struct {
 	missing       bool
 	lo, hi        float64
 	logarithmic   bool
-	scale         float64 // what is divided by: the span, or log(1 + span)
+	scale         float64 // the divisor: the span, or log(1 + span)
 	decimals      decimals
 	levels        uint16
 	other         uint16    // code that an unknown level becomes
 	absent        uint16    // code that a missing level becomes
-	tick          *tickCode // of a column that is held in ticks
+	tick          *tickCode // nil unless the column is held in ticks
 	parts         []partCode
 }
 
-// partCode is where a part of the date is encoded.
+// partCode says where a part of the date is encoded.
 type partCode struct {
 	part          CalendarParts
 	offset, width int
@@ -83,7 +82,7 @@ func newCellCode(c Column, offset int) cellCode {
 	return k
 }
 
-// total is the width of all blocks of a column.
+// total returns the width of all blocks of a column.
 func (k *cellCode) total() int {
 	n := k.width
 	for _, p := range k.parts {
@@ -92,8 +91,8 @@ func (k *cellCode) total() int {
 	return n
 }
 
-// number is a raw number inside the schema: clamped, rounded where the column is
-// whole, and NaN exactly for a missing value that is one of its own.
+// number moves a raw number into the schema: it is clamped, and rounded if the column holds whole
+// numbers. The result is NaN exactly for a missing value in a column that declares one.
 func (k *cellCode) number(v float64) float64 {
 	if v != v {
 		if k.missing {
@@ -105,11 +104,11 @@ func (k *cellCode) number(v float64) float64 {
 	if k.kind == IntegerColumn {
 		v = math.Round(v)
 	}
-	return v + 0 // no minus zero
+	return v + 0 // turns -0 into 0
 }
 
-// tickOf is a raw tick inside the schema, and missingTick exactly for a missing value that is one
-// of its own.
+// tickOf moves a raw tick into the schema. The result is missingTick exactly for a missing value in
+// a column that declares one.
 func (k *cellCode) tickOf(v int64) int64 {
 	switch {
 	case k.kind == IdentifierColumn:
@@ -122,8 +121,8 @@ func (k *cellCode) tickOf(v int64) int64 {
 	return 0
 }
 
-// level is a raw code inside the schema: one of the levels, or missingLevel
-// exactly for a missing value that is one of its own.
+// level moves a raw code into the schema: the result is one of the levels, or missingLevel exactly
+// for a missing value in a column that declares one.
 func (k *cellCode) level(code uint16) uint16 {
 	switch {
 	case code < k.levels:
@@ -134,7 +133,7 @@ func (k *cellCode) level(code uint16) uint16 {
 	return k.other
 }
 
-// position is where in [0, 1] a number inside the schema lies.
+// position returns the coordinate in [0, 1] of a number inside the schema.
 func (k *cellCode) position(v float64) float32 {
 	if k.logarithmic {
 		return float32(math.Log1p(v-k.lo) / k.scale)
@@ -166,7 +165,7 @@ func (k *cellCode) encodeTick(row []float32, v int64) {
 	}
 }
 
-// tickPosition is where in [0, 1] a tick inside the schema lies.
+// tickPosition returns the coordinate in [0, 1] of a tick inside the schema.
 func (k *cellCode) tickPosition(v int64) float32 {
 	if k.logarithmic {
 		return float32(math.Log1p(float64(v)) / k.scale)
@@ -187,7 +186,7 @@ func (k *cellCode) encodeLevel(row []float32, code uint16) {
 	}
 }
 
-// decodeNumber is the number that coordinates stand for.
+// decodeNumber returns the number that coordinates stand for.
 func (k *cellCode) decodeNumber(row []float32) float64 {
 	if k.missing && row[k.offset+1] > 0.5 {
 		return math.NaN()
@@ -200,7 +199,7 @@ func (k *cellCode) decodeNumber(row []float32) float64 {
 	return k.number(k.decimals.round(k.lo + u*k.scale))
 }
 
-// decodeTick is the tick that coordinates stand for.
+// decodeTick returns the tick that coordinates stand for.
 func (k *cellCode) decodeTick(row []float32) int64 {
 	if k.missing && row[k.offset+1] > 0.5 {
 		return missingTick
@@ -224,7 +223,7 @@ func (k *cellCode) decodeTick(row []float32) int64 {
 	return k.tick.within(k.tick.ofTime(m))
 }
 
-// decodeLevel is the level that coordinates stand for.
+// decodeLevel returns the level that coordinates stand for.
 func (k *cellCode) decodeLevel(row []float32) uint16 {
 	if k.oneHot {
 		best := largest(row[k.offset : k.offset+k.width])
@@ -239,7 +238,7 @@ func (k *cellCode) decodeLevel(row []float32) uint16 {
 	return uint16(math.Round(unit(row[k.offset]) * float64(k.levels-1)))
 }
 
-// unit clamps a coordinate; the comparisons make NaN 0.
+// unit clamps a coordinate to [0, 1]; NaN becomes 0.
 func unit(u float32) float64 {
 	switch {
 	case u >= 1:
@@ -250,7 +249,7 @@ func unit(u float32) float64 {
 	return 0
 }
 
-// largest is the place of the largest coordinate, the first of equal ones.
+// largest returns the index of the largest coordinate, and the first index if several are equal.
 func largest(row []float32) int {
 	best := 0
 	for i, v := range row {
@@ -261,16 +260,15 @@ func largest(row []float32) int {
 	return best
 }
 
-// decimals is how a number is rounded to the decimals that a coordinate can
-// tell apart. A table of generated numbers is then read by people, and takes
-// half the space.
+// decimals says how a number is rounded to the digits that a float32 coordinate can distinguish.
+// Generated tables are then easier to read and take half the space.
 type decimals struct {
 	power float64 // of ten; 0 where nothing is rounded
-	left  bool    // of the decimal point
+	left  bool    // whether the last digit kept is left of the decimal point
 }
 
-// decimalsFor are those of numbers that change by slope as their coordinate goes
-// from 0 to 1.
+// decimalsFor returns the rounding of numbers that change by slope as their coordinate goes from 0
+// to 1.
 func decimalsFor(slope float64) decimals {
 	const resolution = 1.0 / (1 << 24)
 	digits := math.Ceil(-math.Log10(slope * resolution))

@@ -8,25 +8,30 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// maxDefects is how many defects are reported one by one.
+// maxDefects is the number of defects that are reported one by one.
 const maxDefects = 20
 
 // Defect is one place where a record violates the schema. It names the place and the
 // defect, never the value.
 type Defect struct {
 	Row     int // counted from 0
-	Column  int // counted from 0, of a table among the columns of its schema; -1 for the label
+	Column  int // counted from 0; for a table, the index of the schema's column; -1 for the label
 	Problem string
+
+	name string // of the column of a table
 }
 
 func (d *Defect) Error() string {
 	if d.Column < 0 {
 		return fmt.Sprintf("records: row %d, label: %s", d.Row, d.Problem)
 	}
+	if d.name != "" {
+		return fmt.Sprintf("records: row %d, column %q: %s", d.Row, d.name, d.Problem)
+	}
 	return fmt.Sprintf("records: row %d, column %d: %s", d.Row, d.Column, d.Problem)
 }
 
-// defects counts all and keeps the first few.
+// defects counts all defects and keeps the first few.
 type defects struct {
 	first []Defect
 	count int
@@ -34,7 +39,16 @@ type defects struct {
 
 func (d *defects) add(row, column int, problem string) {
 	if d.count++; len(d.first) < maxDefects {
-		d.first = append(d.first, Defect{row, column, problem})
+		d.first = append(d.first, Defect{Row: row, Column: column, Problem: problem})
+	}
+}
+
+// named gives defects of a table the names of its columns.
+func (d *defects) named(s Schema) {
+	for i := range d.first {
+		if at := d.first[i].Column; s.table != nil && at >= 0 && at < len(s.table.columns) {
+			d.first[i].name = s.table.columns[at].name
+		}
 	}
 }
 
@@ -49,14 +63,14 @@ func (d *defects) err() error {
 	return errors.Join(errs...)
 }
 
-// Check is a strict test that the data's owner may run beforehand: it reports values
-// that are not numbers, values and labels outside the schema, items outside the
-// universe, rows that are too long, and rows of a table that break one of the schema's
-// constraints. Algorithms do not call it; they read the records clamped.
+// Check is a strict test that the owner of the data may run before a fit. It reports values that
+// are not numbers, values and labels outside the schema, items outside the universe, sets with too
+// many items, and rows of a table that break one of the schema's constraints. Algorithms do not
+// call it; they read the records clamped.
 //
-// Guarantee: none. Its result depends on the records and is not private: show it only
-// to their owner. Errors: *[Defect], the first twenty joined, and how many more there
-// are; *[param.Error] for no data. No error carries a record's value.
+// Guarantee: none. Its result depends on the records and is not private: show it to their owner
+// only. Errors: the first twenty *[Defect] values, joined, and the number of the others;
+// *[param.Error] if d is nil. No error carries a record's value.
 func Check(d Data) error {
 	if err := given("records.Check", d); err != nil {
 		return err
@@ -72,6 +86,8 @@ func Check(d Data) error {
 		return Check(t.Data)
 	case *MappedSets:
 		return t.check()
+	case *Persons: // as Data they have one row of each person only
+		return Check(t.rows)
 	}
 	return checkEncoded(d)
 }
@@ -98,7 +114,7 @@ func (t *SetTable) check() error {
 	return found.err()
 }
 
-// dense tests row-major values, the first of row number base.
+// dense tests row-major values. The first value belongs to row base.
 func (d *defects) dense(flat []float32, base int, s Schema) {
 	e := newEncoder(s)
 	for k, v := range flat {
@@ -128,8 +144,7 @@ func (d *defects) labels(labels []int32, base int, s Schema) {
 	}
 }
 
-// checkEncoded tests what data of a user-defined type return, which should be in
-// the schema already.
+// checkEncoded tests what data of a user-defined type return. It should be in the schema already.
 func checkEncoded(d Data) error {
 	const chunk = 1024
 	var (
@@ -155,7 +170,7 @@ func checkEncoded(d Data) error {
 	return found.err()
 }
 
-// blocks tests that the coordinates of an encoded row of a table go together.
+// blocks tests that the coordinates of an encoded row of a table are consistent.
 func (d *defects) blocks(values []float32, row int, s Schema) {
 	for _, block := range s.Blocks() {
 		sum := float32(0)

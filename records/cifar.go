@@ -8,14 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// CIFARForm is which of the CIFAR data sets a file belongs to, and which labels are read.
+// CIFARForm says which of the CIFAR data sets a file belongs to, and which labels are read.
 type CIFARForm int
 
 // The forms.
 const (
 	CIFAR10        CIFARForm = iota // one label: 10 classes
-	CIFAR100Fine                    // two labels, of which the second is read: 100 classes
-	CIFAR100Coarse                  // two labels, of which the first is read: 20 classes
+	CIFAR100Fine                    // two labels, the second of which is read: 100 classes
+	CIFAR100Coarse                  // two labels, the first of which is read: 20 classes
 )
 
 // The sizes of a CIFAR record.
@@ -24,7 +24,8 @@ const (
 	cifarPixels = cifarSide * cifarSide
 )
 
-// labels is how many labels a record begins with, and which of them is read.
+// labels returns the number of labels that a record begins with, and the index of the one that is
+// read.
 func (f CIFARForm) labels() (count, read int) {
 	switch f {
 	case CIFAR100Fine:
@@ -35,7 +36,7 @@ func (f CIFARForm) labels() (count, read int) {
 	return 1, 0
 }
 
-// classes is the largest number of classes that the labels tell apart.
+// classes returns the number of classes that the labels distinguish.
 func (f CIFARForm) classes() int {
 	switch f {
 	case CIFAR100Fine:
@@ -46,7 +47,7 @@ func (f CIFARForm) classes() int {
 	return 10
 }
 
-// CIFAR10Schema is the schema of CIFAR-10's images, with the names of its classes.
+// CIFAR10Schema returns the schema of CIFAR-10's images, with the names of its classes.
 func CIFAR10Schema() Schema {
 	return RGBImage(cifarSide, cifarSide).WithLabels("airplane", "automobile", "bird", "cat", "deer",
 		"dog", "frog", "horse", "ship", "truck")
@@ -66,8 +67,8 @@ func (f CIFARForm) check(path string, s Schema) error {
 }
 
 // ReadCIFAR reads records in CIFAR's binary format, plain or gzip-compressed: a label of one byte
-// (two in CIFAR-100), then 1,024 bytes each of red, green and blue. Labels are left out where the
-// schema has no classes; a label that is none of the schema's becomes its class for unknown ones.
+// (two in CIFAR-100), then 1,024 bytes each of red, green and blue. Labels are ignored if the
+// schema has no classes. A label outside the schema becomes the schema's class for unknown labels.
 //
 // Errors: [ErrFormat] for a file that does not end with a record; *[LimitError]; *[param.Error] for
 // a schema of other images.
@@ -75,8 +76,7 @@ func ReadCIFAR(r io.Reader, form CIFARForm, s Schema, limits ...Limits) (*Table,
 	return readCIFAR([]io.Reader{r}, form, s, limits)
 }
 
-// OpenCIFAR is [ReadCIFAR] on files, such as the five that CIFAR-10 is trained on, one after
-// another.
+// OpenCIFAR is [ReadCIFAR] on several files in order, such as the five training files of CIFAR-10.
 //
 // Errors: those of [ReadCIFAR] and of the file system.
 func OpenCIFAR(form CIFARForm, s Schema, paths []string, limits ...Limits) (*Table, error) {
@@ -132,7 +132,7 @@ func appendCIFAR(in *input, form CIFARForm, levels []uint8, labels []int32) ([]u
 		case err != nil:
 			return nil, nil, truncated("the last record", err)
 		}
-		if err := in.spend(colours * cifarPixels / 4); err != nil { // four bytes take a value's room
+		if err := in.spend(colours * cifarPixels / 4); err != nil { // four bytes count as one value
 			return nil, nil, err
 		}
 		labels = push(labels, int32(record[read]))
@@ -143,8 +143,9 @@ func appendCIFAR(in *input, form CIFARForm, levels []uint8, labels []int32) ([]u
 	}
 }
 
-// WriteCIFAR writes images in CIFAR's binary format: the nearest of 256 levels. Of two labels, that
-// which is not the table's is written as 0; so are labels of a table without classes.
+// WriteCIFAR writes images in CIFAR's binary format, each value as the nearest of 256 levels. If
+// the format has two labels, the one that the table does not hold is written as 0. A table without
+// classes is written with labels of 0.
 //
 // Errors: the writer's; *[param.Error] for other images.
 func WriteCIFAR(w io.Writer, form CIFARForm, t *Table) error {

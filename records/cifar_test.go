@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// cifarRecord is labels and planes of one value each, but for the first pixel.
+// cifarRecord returns labels and planes whose pixels all have one value, except the first pixel.
 func cifarRecord(red, green, blue byte, labels ...byte) []byte {
 	out := slices.Clone(labels)
 	for _, v := range []byte{red, green, blue} {
@@ -117,7 +117,7 @@ func TestCIFARRefusals(t *testing.T) {
 	}
 }
 
-// TestColourImages are records like all others in every file.
+// TestColourImages: colour images can be written to and read from every format.
 func TestColourImages(t *testing.T) {
 	s := records.RGBImage(2, 3).WithLabels("a", "b")
 	if s.Dim() != 18 || s.Channels() != 3 || !s.IsImage() || s.Height() != 2 || s.Width() != 3 {

@@ -58,8 +58,8 @@ func guard(d Data, anyValue bool) Data {
 }
 
 // Failed reports whether data returned by [Clamped] or [Guarded] have violated the contract of
-// [Data], or a reader of [MappedSets] or [PartedTable] has failed. It does not reveal which
-// records, or their values.
+// [Data], or whether a reader of [MappedSets] or [PartedTable] has failed. It does not reveal which
+// records failed, or their values.
 func Failed(d Data) bool {
 	switch own := d.(type) {
 	case *clamped:
@@ -91,7 +91,7 @@ func (c *clamped) Len() int       { return c.rows }
 // Unit returns the unit of the data.
 func (c *clamped) Unit() string { return c.unit }
 
-// try notes that the data do not come back.
+// try runs read and reports whether it returned; a failure is remembered.
 func (c *clamped) try(read func()) bool {
 	ok := returns(read)
 	if !ok {
@@ -100,8 +100,8 @@ func (c *clamped) try(read func()) bool {
 	return ok
 }
 
-// returns reports whether a call of user-defined code comes back, rather than end in a panic or in
-// runtime.Goexit. The latter ends its goroutine, so the call has one of its own.
+// returns reports whether a call of user-defined code returns, rather than ends in a panic or in
+// runtime.Goexit. The latter ends its goroutine, so the call runs in a separate one.
 func returns(call func()) bool {
 	done := make(chan bool, 1)
 	go func() {
@@ -117,8 +117,8 @@ func returns(call func()) bool {
 }
 
 func (c *clamped) Gather(rows []int32, b *device.Batch) {
-	rows = slices.Clone(rows) // they may be b.Index itself
-	// The data get copies: they could write to the list, and it is read again.
+	rows = slices.Clone(rows) // rows may be b.Index itself
+	// Each call gets a copy: user-defined code could write to the list, which is read again.
 	c.fill(b, len(rows), func(lo, hi int, b *device.Batch) {
 		c.data.Gather(slices.Clone(rows[lo:hi]), b)
 	})
@@ -130,8 +130,8 @@ func (c *clamped) Range(lo, hi int, b *device.Batch) {
 	indexRange(b, lo, hi)
 }
 
-// fill lets the data write n rows, one by one if they fail together, and moves them into the
-// schema.
+// fill lets the data write n rows, one by one if reading them together fails, and clamps them into
+// the schema.
 func (c *clamped) fill(b *device.Batch, n int, read func(lo, hi int, b *device.Batch)) {
 	keys := b.Keys
 	all, ok := c.read(0, n, read)
@@ -142,8 +142,8 @@ func (c *clamped) fill(b *device.Batch, n int, read func(lo, hi int, b *device.B
 	b.Keys = keys
 }
 
-// read is rows lo to hi-1 of those that are asked for, in a batch of its own: what the data do not
-// write must not be rows that were read before.
+// read reads rows lo … hi-1 of the requested ones into a new batch, so that rows that the data do
+// not write are never rows that were read before.
 func (c *clamped) read(lo, hi int, read func(lo, hi int, b *device.Batch)) (device.Batch, bool) {
 	var b device.Batch
 	fit := false
@@ -159,7 +159,7 @@ func (c *clamped) read(lo, hi int, read func(lo, hi int, b *device.Batch)) (devi
 	return b, ok && fit
 }
 
-// singly reads n rows each by itself: n reads at most, of one row. Rows that fail are neutral.
+// singly reads n rows one at a time. Rows that fail are neutral.
 func (c *clamped) singly(n int, read func(lo, hi int, b *device.Batch)) (out device.Batch) {
 	c.clamp(&out, n)
 	for i := range n {
@@ -173,7 +173,8 @@ func (c *clamped) singly(n int, read func(lo, hi int, b *device.Batch)) (out dev
 	return out
 }
 
-// copyRow makes the only row of a batch row i of another; sets come in the order of their rows.
+// copyRow copies the only row of a batch to row i of another. Sets must be copied in the order of
+// their rows.
 func copyRow(b *device.Batch, i int, one device.Batch) {
 	if b.Sparse != nil {
 		b.Sparse.Items = append(b.Sparse.Items, one.Sparse.Items...)
@@ -208,7 +209,7 @@ func offsetsFit(s *device.Sparse, n int) bool {
 	return n == 0 || o[0] >= 0 && slices.IsSorted(o) && o[n] <= len(s.Items)
 }
 
-// clamp rewrites a batch of n rows; those that it does not have are neutral.
+// clamp clamps a batch of n rows; rows that it lacks become neutral.
 func (c *clamped) clamp(b *device.Batch, n int) {
 	s := c.schema
 	labels := b.Labels

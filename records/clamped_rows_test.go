@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// mined is sound data of which one row panics when it is read.
+// mined is correct data except that reading one row panics.
 type mined struct {
 	wild
 	bad int32
@@ -32,7 +32,7 @@ func (m mined) Range(lo, hi int, b *device.Batch) {
 	m.wild.Range(lo, hi, b)
 }
 
-// TestARowThatFailsMovesNoOther: of a batch, only the row that cannot be read becomes neutral.
+// TestARowThatFailsMovesNoOther: only the row of a batch that cannot be read becomes neutral.
 func TestARowThatFailsMovesNoOther(t *testing.T) {
 	labels := []int32{1, 1, 1, 1}
 	rows := [][]float32{{1, 2, 3}, {3, 2, 1}, {2, 2, 2}, {3, 3, 1}}
@@ -58,7 +58,7 @@ func TestARowThatFailsMovesNoOther(t *testing.T) {
 	}
 }
 
-// sameButOne compares two batches, of which one has a neutral row in one place.
+// sameButOne compares two batches, one of which has a neutral row in one place.
 func sameButOne(t *testing.T, name string, got, want device.Batch, neutral int) {
 	t.Helper()
 	if got.Rows != want.Rows || !slices.Equal(got.Index, want.Index) {
@@ -80,7 +80,7 @@ func sameButOne(t *testing.T, name string, got, want device.Batch, neutral int) 
 	}
 }
 
-// bent changes what sound data hand out.
+// bent changes the batches of correct data.
 type bent struct {
 	wild
 	bend func(*device.Batch)
@@ -96,7 +96,7 @@ func (d bent) Range(lo, hi int, b *device.Batch) {
 	d.bend(b)
 }
 
-// TestEveryWrongShapeIsAFailure, also of a batch with the right number of rows.
+// TestEveryWrongShapeIsAFailure: also if the batch has the right number of rows.
 func TestEveryWrongShapeIsAFailure(t *testing.T) {
 	dense, sparse := records.Interval(3, 1, 3).WithLabels("a", "b"), records.Sets(5, 3)
 	for name, c := range map[string]struct {
@@ -133,7 +133,7 @@ func TestEveryWrongShapeIsAFailure(t *testing.T) {
 	}
 }
 
-// breaking is a reader that panics once it is told to.
+// breaking is a reader that panics after a flag is set.
 type breaking struct {
 	io.ReaderAt
 	broken *bool
@@ -147,7 +147,8 @@ func (r breaking) ReadAt(p []byte, at int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, at)
 }
 
-// TestAReaderThatPanics ends no process; its records are empty sets, and the failure is reported.
+// TestAReaderThatPanics: the process does not end, the records are empty sets, and the failure is
+// reported.
 func TestAReaderThatPanics(t *testing.T) {
 	sets := must(records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2}}))(t)
 	var file bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// wild hands out whatever it holds.
+// wild returns its values unchanged, whatever they are.
 type wild struct {
 	schema records.Schema
 	rows   [][]float32
@@ -44,7 +44,8 @@ func (w wild) Range(lo, hi int, b *device.Batch) {
 	w.Gather(rows, b)
 }
 
-// TestClampedKeepsThePromise for data of a user-defined type, and leaves others alone.
+// TestClampedKeepsThePromise: data of a user-defined type are clamped, and those of this package
+// are returned as they are.
 func TestClampedKeepsThePromise(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	table, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
@@ -85,7 +86,7 @@ func TestClampedKeepsThePromise(t *testing.T) {
 	}
 }
 
-// TestDataThatFail end in neutral rows and a report, never in a panic, whatever they do.
+// TestDataThatFail: data that fail in any way give neutral rows and a report, never a panic.
 func TestDataThatFail(t *testing.T) {
 	for _, s := range []records.Schema{
 		records.Interval(3, 1, 3).WithLabels("a", "b"), records.Sets(5, 3)} {
@@ -120,7 +121,7 @@ func TestDataThatFail(t *testing.T) {
 	}
 }
 
-// failing breaks one promise of Data.
+// faulty breaks one promise of Data.
 type faulty struct {
 	wild
 	panics, other bool

@@ -21,12 +21,12 @@ const (
 	TargetColumn                            // the number to be predicted
 	DatetimeColumn                          // a moment between public bounds
 	DurationColumn                          // a length of time between public bounds
-	HashedColumn                            // any text, as one of some public buckets
-	IdentifierColumn                        // a name of the record, never read and made afresh
+	HashedColumn                            // any text, hashed into a public number of buckets
+	IdentifierColumn                        // a name of the record: never read, and generated anew
 	columnKindEnd                           // one past the last kind
 )
 
-// String is also the type in a schema's JSON form.
+// String returns the kind's name, which is also its type in a schema's JSON form.
 func (k ColumnKind) String() string {
 	names := [...]string{"numeric", "integer", "ordinal", "categorical", "flag", "label", "target",
 		"datetime", "duration", "hashed", "identifier"}
@@ -56,7 +56,7 @@ type Column struct {
 	lo, hi      float64
 	logarithmic bool
 	levels      []string
-	other       string // "" where none is declared
+	other       string // "" if none is declared
 	missing     bool
 	aliases     []alias // ordered by text
 
@@ -68,7 +68,7 @@ type Column struct {
 	rule        IdentifierRule
 }
 
-// alias is another way in which files write a level.
+// alias is another text that files use for a level.
 type alias struct{ text, level string }
 
 // Numeric returns a column of real numbers. They are clamped to the public bounds [lo,
@@ -78,15 +78,14 @@ func Numeric(name string, lo, hi float64) Column {
 	return Column{kind: NumericColumn, name: name, lo: lo, hi: hi}
 }
 
-// Integer returns a column of whole numbers from lo to hi: other numbers are rounded to
-// the nearest. Otherwise it is like [Numeric]. Where a bound is beyond 2^53, the largest number up
-// to which float64 holds all whole numbers, values are held as int64: they are read and written
-// exactly, see [Frame.Whole].
+// Integer returns a column of whole numbers from lo to hi. Other numbers are rounded to the
+// nearest. Otherwise it is like [Numeric]. If a bound is beyond 2^53, up to which float64 holds all
+// whole numbers, values are held as int64 and are read and written exactly; see [Frame.Whole].
 func Integer(name string, lo, hi int) Column {
 	return Column{kind: IntegerColumn, name: name}.withWhole(int64(lo), int64(hi))
 }
 
-// withWhole sets the bounds of whole numbers.
+// withWhole returns the column with bounds that are whole numbers.
 func (c Column) withWhole(lo, hi int64) Column {
 	c.least, c.most, c.lo, c.hi = lo, hi, float64(lo), float64(hi)
 	return c
@@ -122,8 +121,8 @@ func Target(name string, lo, hi float64) Column {
 	return Column{kind: TargetColumn, name: name, lo: lo, hi: hi}
 }
 
-// WithMissing adds a missing value: one more level of a categorical column, and one
-// more coordinate, 0 or 1, of any other.
+// WithMissing adds a missing value: one more level in a categorical column, and one more
+// coordinate, 0 or 1, in any other.
 func (c Column) WithMissing() Column {
 	c.missing = true
 	return c
@@ -135,8 +134,8 @@ func (c Column) WithOther(level string) Column {
 	return c
 }
 
-// WithAlias declares other texts for a level in files. They are used for reading only:
-// a level is written by its own name.
+// WithAlias declares other texts that stand for a level in files. They are used for reading only; a
+// level is always written by its name.
 func (c Column) WithAlias(level string, texts ...string) Column {
 	c.aliases = slices.Clone(c.aliases)
 	for _, t := range texts {
@@ -154,8 +153,8 @@ func (c Column) Logarithmic() Column {
 	return c
 }
 
-// WithBounds returns the column of numbers between other public bounds. Those of datetimes are in
-// seconds since 1970, and those of durations in seconds; both stay on the grid of their precision.
+// WithBounds returns the column with other public bounds. Those of datetimes are in seconds since
+// 1970, and those of durations in seconds; both stay on the grid of their precision.
 func (c Column) WithBounds(lo, hi float64) Column {
 	switch c.kind {
 	case IntegerColumn:
@@ -198,8 +197,8 @@ func (c Column) Kind() ColumnKind { return c.kind }
 // or identifiers.
 func (c Column) IsNumber() bool { return !c.kind.hasLevels() && c.kind != IdentifierColumn }
 
-// Bounds returns the smallest and the largest value of a number, 0 and 0 for levels. Moments are
-// seconds since 1970, and lengths of time are seconds.
+// Bounds returns the smallest and the largest value of a column of numbers, and 0 and 0 for levels.
+// For a datetime they are in seconds since 1970, for a duration in seconds.
 func (c Column) Bounds() (lo, hi float64) { return c.lo, c.hi }
 
 // Levels returns the names of the levels in their order, nil for numbers.
@@ -211,7 +210,7 @@ func (c Column) Other() string { return c.other }
 // HasMissing reports whether the column has a missing value.
 func (c Column) HasMissing() bool { return c.missing }
 
-// IsLogarithmic reports whether the numbers are encoded by their logarithm.
+// IsLogarithmic reports whether the column is [Column.Logarithmic].
 func (c Column) IsLogarithmic() bool { return c.logarithmic }
 
 // String returns the column in words, for a person who reviews a schema.
@@ -246,8 +245,8 @@ func (c Column) String() string {
 	return b.String()
 }
 
-// same reports whether two columns describe the same values. Aliases are about
-// files and do not count.
+// same reports whether two columns describe the same values. Aliases concern files only and are
+// ignored.
 func (c Column) same(o Column) bool {
 	return c.kind == o.kind && c.name == o.name && c.lo == o.lo && c.hi == o.hi &&
 		c.logarithmic == o.logarithmic &&

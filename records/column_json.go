@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// columnJSON is the written form of a column: only the fields its kind has.
+// columnJSON is the JSON form of a column. Fields that its kind does not have are left out.
 type columnJSON struct {
 	Name        string            `json:"name"`
 	Type        string            `json:"type"`
-	Lo          json.RawMessage   `json:"lo,omitempty"` // a number; a text of times
+	Lo          json.RawMessage   `json:"lo,omitempty"` // a number, or a string for times
 	Hi          json.RawMessage   `json:"hi,omitempty"`
 	Precision   string            `json:"precision,omitempty"`
 	Parts       []string          `json:"parts,omitempty"`
@@ -54,7 +54,7 @@ func (c Column) json() columnJSON {
 	return j
 }
 
-// written is a value as JSON has it; bounds of a valid column can be encoded.
+// written returns a value as JSON. The bounds of a valid column can always be encoded.
 func written(v any) json.RawMessage {
 	text, _ := json.Marshal(v)
 	return text
@@ -62,10 +62,10 @@ func written(v any) json.RawMessage {
 
 func quoted(v any) json.RawMessage { return written(fmt.Sprint(v)) }
 
-// has reports whether a field is there.
+// has reports whether a field is present and not null.
 func has(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// column returns the column as written; NewSchema validates it.
+// column returns the column that was written; NewSchema validates it.
 func (j columnJSON) column() (Column, error) {
 	c := Column{name: j.Name, logarithmic: j.Logarithmic, levels: j.Levels, other: j.Other,
 		missing: j.Missing}
@@ -99,7 +99,8 @@ func (j columnJSON) column() (Column, error) {
 	return c, nil
 }
 
-// ownFields refuses fields that a kind does not have, and the lack of those that it has.
+// ownFields returns an error if a field is present that the kind does not have, or a field of the
+// kind is missing.
 func (j columnJSON) ownFields(k ColumnKind) error {
 	wrong := func(what string) error {
 		return fmt.Errorf("records: schema: column %.40q: %s", j.Name, what)
@@ -121,7 +122,7 @@ func (j columnJSON) ownFields(k ColumnKind) error {
 	return nil
 }
 
-// bounded gives a column its bounds.
+// bounded returns the column with its bounds.
 func (j columnJSON) bounded(c Column) (_ Column, err error) {
 	switch c.kind {
 	case DatetimeColumn:
@@ -176,7 +177,7 @@ func (j columnJSON) bounded(c Column) (_ Column, err error) {
 	return c.WithBounds(lo, hi), nil
 }
 
-// tableSchemaOf is the schema of written columns.
+// tableSchemaOf returns the schema of the columns that were read.
 func tableSchemaOf(columns []columnJSON) (Schema, error) {
 	buckets := 0
 	for _, j := range columns {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Limits of a column. Two level codes are taken by what is no level; whole
-// numbers beyond 2⁵³ are not all representable as float64, and are held as int64.
+// Limits of a column. Two level codes are reserved for cells without a level. Whole numbers beyond
+// 2⁵³, not all of which float64 can represent, are held as int64.
 const (
 	maxLevels = 1<<16 - 2
 	maxWhole  = 1 << 53
@@ -24,7 +24,7 @@ type columnFaults struct {
 	errs   []error
 }
 
-// bad notes a mistake, the first of too many only.
+// bad records a mistake; if there are too many, only the first ones.
 func (f *columnFaults) bad(field string, value any, want string) {
 	if len(f.errs) >= maxDefects {
 		return
@@ -32,7 +32,7 @@ func (f *columnFaults) bad(field string, value any, want string) {
 	f.errs = append(f.errs, param.New(f.path+field, value, want))
 }
 
-// validate reports everything that is wrong with the column at place i.
+// validate returns everything that is wrong with column i.
 func (c Column) validate(i int) []error {
 	f := columnFaults{column: c, path: fmt.Sprintf("records.Column[%d]", i)}
 	if c.kind < NumericColumn || c.kind >= columnKindEnd {
@@ -41,7 +41,7 @@ func (c Column) validate(i int) []error {
 		return f.errs
 	}
 	if !plainText(c.name) {
-		f.bad(".Name", quotedName(c.name), "a name without control characters and surrounding blanks")
+		f.bad(".Name", quotedName(c.name), "a name without control characters or surrounding blanks")
 	} else {
 		f.path = fmt.Sprintf("records.Column[%.40q]", c.name)
 	}
@@ -58,7 +58,7 @@ func (c Column) validate(i int) []error {
 	f.time()
 	if c.missing && (c.kind == LabelColumn || c.kind == TargetColumn) {
 		f.bad(".WithMissing", c.kind,
-			"no missing value: give records without a class or target a level, or leave them out")
+			"no missing value: give records without a class or target a level of their own, or leave them out")
 	}
 	return f.errs
 }
@@ -80,14 +80,14 @@ func (f *columnFaults) bounds() {
 	}
 }
 
-// inTicks reports whether values are held as whole steps from the lower bound: moments, lengths of
-// time, and numbers that float64 does not hold exactly.
+// inTicks reports whether values are held as whole steps from the lower bound. This holds for
+// datetimes, durations, and whole numbers that float64 cannot represent exactly.
 func (c Column) inTicks() bool {
 	return c.kind == DatetimeColumn || c.kind == DurationColumn || c.kind == IntegerColumn &&
 		(min(c.least, c.most) < -maxWhole || max(c.least, c.most) > maxWhole)
 }
 
-// time judges what belongs to moments and lengths of time alone.
+// time checks the settings that only datetimes and durations have.
 func (f *columnFaults) time() {
 	c := f.column
 	timed := c.kind == DatetimeColumn || c.kind == DurationColumn
@@ -111,7 +111,7 @@ func (f *columnFaults) time() {
 		}
 	}
 	if timed && c.ticks() < 1 {
-		f.bad(".Precision", c.step, "a precision of at most what lies between the bounds")
+		f.bad(".Precision", c.step, "a precision no larger than the distance between the bounds")
 	}
 }
 
@@ -129,18 +129,18 @@ func (f *columnFaults) levels() {
 		f.bad(".Levels", len(c.levels), fmt.Sprintf("%d to %d levels, two for a flag", least, maxLevels))
 	}
 	if len(c.levels) > maxLevels {
-		return // not worth a look at each
+		return // so many are not checked one by one
 	}
 	f.texts()
 }
 
-// texts wants every level and alias to be readable and to mean one thing.
+// texts checks that every level and alias is readable and has one meaning.
 func (f *columnFaults) texts() {
 	level, alias := map[string]bool{}, map[string]bool{}
 	for i, text := range f.column.levels {
 		if !plainText(text) || level[text] {
 			f.bad(fmt.Sprintf(".Levels[%d]", i), quotedName(text),
-				"a unique name without control characters and surrounding blanks")
+				"a unique name without control characters or surrounding blanks")
 		}
 		level[text] = true
 	}
@@ -156,8 +156,8 @@ func (f *columnFaults) texts() {
 	}
 }
 
-// plainText wants a text that survives a line of CSV and a JSON string: readers
-// trim blanks, join line ends and repair what is not UTF-8.
+// plainText reports whether a text is unchanged by a line of CSV and by a JSON string. Readers trim
+// blanks, join line ends and replace bytes that are not UTF-8.
 func plainText(s string) bool {
 	return s != "" && utf8.ValidString(s) && strings.TrimSpace(s) == s &&
 		!strings.ContainsFunc(s, unicode.IsControl)

@@ -5,10 +5,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Concat joins data of one schema into a single table, in order: a [*SetTable] for
-// sets, a [*Frame] for tables, a [*Table] otherwise. No parts make an empty table. Rows of users in
-// several parts are [UnitPart]; frames and tables that are no records each are wrapped by
-// [WithUnit].
+// Concat joins data of one schema into a single table, in order: a [*SetTable] for sets, a [*Frame]
+// for tables, a [*Table] otherwise. Without parts the result is an empty table. If several parts
+// hold rows of users, the unit of the result is [UnitPart]. A frame or table whose unit is not a
+// record is wrapped by [WithUnit].
 //
 // Errors: *param.Error if a part has another schema.
 func Concat(s Schema, parts ...Data) (Data, error) {
@@ -94,8 +94,8 @@ func labelsOf(d Data) []int32 {
 	return b.Labels
 }
 
-// AsFrame returns data as a frame, also if it is wrapped by [WithUnit]; ok is false for
-// other data.
+// AsFrame returns the frame that data is or that [WithUnit] or [WithPart] wraps; ok is false for
+// other data. The frame alone does not state what these did: it holds records.
 func AsFrame(d Data) (f *Frame, ok bool) {
 	if s, said := d.(stated); said {
 		return AsFrame(s.Data)
@@ -104,7 +104,7 @@ func AsFrame(d Data) (f *Frame, ok bool) {
 	return f, ok
 }
 
-// frameOf is the frame that data is, or decodes to.
+// frameOf returns the frame that data is, or that its rows decode to.
 func frameOf(s Schema, d Data) (*Frame, error) {
 	if f, ok := AsFrame(d); ok {
 		return f, nil
@@ -115,5 +115,9 @@ func frameOf(s Schema, d Data) (*Frame, error) {
 	for i := range b.Rows {
 		flat = append(flat, b.Dense.Row(i)...)
 	}
-	return DecodeFlat(s, flat, b.Labels...)
+	f, err := DecodeFlat(s, flat, b.Labels...)
+	if err == nil {
+		f.home = joined([]Data{d})
+	}
+	return f, err
 }

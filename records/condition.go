@@ -5,26 +5,25 @@ import (
 	"slices"
 )
 
-// A Condition says which encoded values of one column meet some constraints on that column alone,
-// for models that can be conditioned on them.
+// A Condition describes the encoded values of one column that meet those constraints that concern
+// this column alone. Models that can be conditioned on values use it.
 type Condition struct {
 	Column  int
-	Met     []int  // the constraints, by their places in the list
+	Met     []int  // the constraints, by index in the list
 	Missing bool   // whether a missing value meets them
-	Levels  []bool // by level, of a column that is encoded one-hot, and of the class
-	// Spans are the coordinates, ascending and apart, of a column that is encoded as one number. The
-	// ends are included.
+	Levels  []bool // which levels meet them, for a column encoded one-hot and for the class
+	// Spans are the intervals of coordinates that meet them, for a column encoded as one number.
+	// They ascend and do not touch; both ends are included.
 	Spans []Span
 }
 
-// Span is the coordinates from Lo to Hi, both included.
+// Span is an interval of coordinates from Lo to Hi, both included.
 type Span struct{ Lo, Hi float32 }
 
-// Conditions finds the columns whose values alone decide some of the constraints: those of [Within]
-// and [Only]. Left out are columns that another constraint of the list may change, by repairing or
-// by [Determines], and dates that are encoded in parts. An [Enforcer] has the last word in any
-// case: a coordinate is told apart from the next by rounding, so that a condition may be off by
-// one of 2²⁴ parts of a column's range.
+// Conditions returns a condition for each column whose values alone decide some of the constraints,
+// that is [Within] and [Only]. It omits columns that another constraint of the list may change, by
+// repair or by [Determines], and dates that are encoded in parts. Records still have to pass an
+// [Enforcer]: because coordinates are rounded, a condition may be off by 2⁻²⁴ of a column's range.
 //
 // Errors: those of [NewEnforcer].
 func Conditions(s Schema, list []Constraint) ([]Condition, error) {
@@ -62,7 +61,7 @@ func (r *rule) changes(column int) bool {
 	return r.repaired && slices.Contains(r.at, column)
 }
 
-// allow finds the values that meet all of some rules on one column.
+// allow finds the values of one column that meet all of the given rules.
 func (c *Condition) allow(code *cellCode, rules []*rule) {
 	meets := func(v token) bool {
 		return !slices.ContainsFunc(rules, func(r *rule) bool { return !r.allows(code, v) })
@@ -89,7 +88,7 @@ func (r *rule) allows(code *cellCode, v token) bool {
 	return v == missingToken && r.missing || v != missingToken && r.nearest(code, v) == v
 }
 
-// spans are the coordinates of a column that are read as values that meet a rule.
+// spans returns the intervals of coordinates whose values meet a rule.
 func (r *rule) spans(code *cellCode) []Span {
 	var ends [][2]token
 	switch {
@@ -105,7 +104,7 @@ func (r *rule) spans(code *cellCode) []Span {
 		ends = [][2]token{{math.Float64bits(r.from), math.Float64bits(r.to)}}
 	}
 	row, own := code.own()
-	// order is how the value at a coordinate compares with one of the column's.
+	// order compares the value at a coordinate with a value of the column.
 	order := func(u float32, v token) int {
 		clear(row)
 		row[0] = u
@@ -128,7 +127,7 @@ func (r *rule) spans(code *cellCode) []Span {
 	return out
 }
 
-// tokenOf is the value that coordinates stand for.
+// tokenOf returns the value that coordinates stand for.
 func (k *cellCode) tokenOf(row []float32) token {
 	switch {
 	case k.kind.hasLevels():
@@ -155,8 +154,9 @@ func (k *cellCode) order(a, b token) int {
 	return 0
 }
 
-// firstCoordinate is the least coordinate in [0, 1] from which on a statement is true, and the
-// number after 1 if there is none. Positive numbers are in the order of their bits.
+// firstCoordinate returns the least coordinate in [0, 1] from which a monotone statement is true,
+// or the number after 1 if there is none. It searches the bits, whose order is that of the positive
+// numbers.
 func firstCoordinate(is func(u float32) bool) float32 {
 	lo, hi := uint32(0), math.Float32bits(1)+1
 	for lo < hi {
@@ -169,7 +169,7 @@ func firstCoordinate(is func(u float32) bool) float32 {
 	return math.Float32frombits(lo)
 }
 
-// common are the coordinates that are in spans of both lists, which ascend.
+// common returns the intersection of two ascending lists of spans.
 func common(a, b []Span) []Span {
 	var out []Span
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -183,4 +183,48 @@ func common(a, b []Span) []Span {
 		}
 	}
 	return out
+}
+
+// A JointCondition says which values of several columns together meet a [Combinations], for models
+// that can be conditioned on them.
+type JointCondition struct {
+	Columns []int
+	Met     int     // the constraint, by its place in the list
+	Rows    [][]int // of levels, no two the same; the number of levels for a missing value
+}
+
+// JointConditions finds the [Combinations] of columns that have levels, and of the class.
+// Left out are those with a column that another constraint of the list may change, as by
+// [Conditions].
+//
+// Errors: those of [NewEnforcer].
+func JointConditions(s Schema, list []Constraint) ([]JointCondition, error) {
+	e, err := NewEnforcer(s, list...)
+	if err != nil || s.table == nil {
+		return nil, err
+	}
+	var out []JointCondition
+	for i := range e.rules {
+		r := &e.rules[i]
+		if r.kind != combinationConstraint || slices.ContainsFunc(r.at, func(at int) bool {
+			return !s.table.cells[at].kind.hasLevels() ||
+				slices.ContainsFunc(e.rules, func(o rule) bool { return o.changes(at) })
+		}) {
+			continue
+		}
+		c := JointCondition{Columns: slices.Clone(r.at), Met: i}
+		for k, row := range r.rows {
+			again := func(earlier int) bool { return earlier < k && slices.Equal(r.rows[earlier], row) }
+			if slices.ContainsFunc(r.keys[keyOf(row)], again) {
+				continue
+			}
+			levels := make([]int, len(row))
+			for j, v := range row {
+				levels[j] = int(min(v, token(s.table.cells[r.at[j]].levels)))
+			}
+			c.Rows = append(c.Rows, levels)
+		}
+		out = append(out, c)
+	}
+	return out, nil
 }

@@ -1,6 +1,7 @@
 package records_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,7 +12,7 @@ import (
 )
 
 // TestConditionsAreTheRules: a coordinate is in a span exactly if an Enforcer keeps the record that
-// it decodes to: at random, and on both sides of every end of a span.
+// it decodes to. It tests random coordinates and both sides of every end of a span.
 func TestConditionsAreTheRules(t *testing.T) {
 	day := 24 * time.Hour
 	for _, c := range []struct {
@@ -113,5 +114,34 @@ func TestConditionsOnLevels(t *testing.T) {
 	}
 	if found := must(records.Conditions(records.Sets(9, 3), nil))(t); found != nil {
 		t.Errorf("sets: %+v", found)
+	}
+}
+
+// TestJointConditions: combinations of levels, each once, in the order of the constraint's columns;
+// not those of numbers, nor of columns that another constraint may change.
+func TestJointConditions(t *testing.T) {
+	s, err := records.NewSchema(records.Integer("n", 0, 9), records.Flag("f", "no", "yes"),
+		records.Categorical("c", "p", "q").WithMissing(), records.Ordinal("o", "1", "2", "3"),
+		records.Label("class", "u", "v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs := records.Combinations([]string{"class", "c"}, []string{"v", ""}, []string{"u", "q"},
+		[]string{"v", ""})
+	numbers := records.Combinations([]string{"n", "f"}, []string{"1", "no"})
+	for name, one := range map[string]struct {
+		list []records.Constraint
+		want string
+	}{
+		"levels and numbers": {[]records.Constraint{numbers, pairs}, "[{[4 2] 1 [[1 2] [0 1]]}]"},
+		"a column that follows": {[]records.Constraint{pairs, records.Determines([]string{"f", "c"})},
+			"[]"},
+		"a column that is repaired": {[]records.Constraint{pairs, records.Combinations(
+			[]string{"c", "o"}, []string{"p", "1"}).Repaired()}, "[]"},
+	} {
+		got, err := records.JointConditions(s, one.list)
+		if text := fmt.Sprint(got); err != nil || text != one.want {
+			t.Errorf("%s: %s, %v, want %s", name, text, err, one.want)
+		}
 	}
 }

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Constraint is a public rule that generated records obey: declared with a schema by
-// [Schema.WithConstraints], or for one draw. Records that are read need not obey it; [Check] tells
-// which do not.
+// Constraint is a public rule that generated records obey. It is declared with a schema by
+// [Schema.WithConstraints], or for one draw. Records that are read need not obey it; [Check]
+// reports those that do not.
 //
-// Whatever enforces a constraint uses what is declared in it and generated records alone. That is
-// post-processing: it changes no guarantee.
+// Enforcing a constraint uses only its declaration and generated records. It is post-processing and
+// changes no guarantee.
 type Constraint struct {
 	kind     constraintKind
 	columns  []string
-	lo, hi   string     // "" for none
+	lo, hi   string     // "" for no bound
 	rows     [][]string // "" is a missing value
 	items    []uint32
 	missing  bool
@@ -43,16 +43,17 @@ const (
 var constraintNames = [...]string{"", "within", "only", "ascending", "strictly ascending",
 	"combinations", "determines", "unique", "items", "no items"}
 
-// Within wants the values of a column from lo to hi, both included: numbers, a [time.Time] or
-// [time.Duration], texts of these, or names of ordered levels; nil for no bound. A missing value is
-// not among them unless [Constraint.OrMissing] lets it be.
+// Within requires the values of a column to lie between lo and hi, both included. Bounds are
+// numbers, values of [time.Time] or [time.Duration], texts of these, or names of ordered levels;
+// nil means no bound. A missing value breaks the constraint unless [Constraint.OrMissing] allows
+// it.
 func Within(column string, lo, hi any) Constraint {
 	return Constraint{kind: withinConstraint, columns: []string{column}, lo: valueText(lo),
 		hi: valueText(hi)}
 }
 
-// Only wants one of some values, given as those of [Within] or as names of levels. A missing value
-// is one of them where nil is.
+// Only requires a column to hold one of the given values, written as for [Within] or as names of
+// levels. A nil among them allows a missing value.
 func Only(column string, values ...any) Constraint {
 	c := Constraint{kind: onlyConstraint, columns: []string{column}}
 	for _, v := range values {
@@ -61,66 +62,66 @@ func Only(column string, values ...any) Constraint {
 	return c
 }
 
-// Ascending wants the value of each column to be at most that of the next, such as the days on
-// which an order was placed, sent and received. The columns are all numbers, all moments, all
-// lengths of time, or all of the same ordered levels. A missing value is passed over.
+// Ascending requires the value of each column to be at most that of the next, as for the days on
+// which an order was placed, sent and received. The columns must all be numbers, all datetimes, all
+// durations, or all of the same ordered levels. Missing values are skipped.
 func Ascending(columns ...string) Constraint {
 	return Constraint{kind: ascendingConstraint, columns: slices.Clone(columns)}
 }
 
-// StrictlyAscending is Ascending with no two values the same.
+// StrictlyAscending is [Ascending] without equal values.
 func StrictlyAscending(columns ...string) Constraint {
 	return Constraint{kind: strictlyConstraint, columns: slices.Clone(columns)}
 }
 
-// Combinations wants the values of some columns together to be one of the rows, such as a town and
-// its country. A value is the text that files have for it, "" where it is missing.
+// Combinations requires the values of several columns together to be one of the given rows, such as
+// a town and its country. A value is given as its text in files, "" if it is missing.
 func Combinations(columns []string, rows ...[]string) Constraint {
 	return Constraint{kind: combinationConstraint, columns: slices.Clone(columns), rows: rows}
 }
 
-// Determines wants the last column to follow from those before it: no two records with the same
-// values there differ in it. Known rows, of as many texts as there are columns, say what follows
-// from some values; what follows from others is what the first generated record says that has them.
-// It is never learnt from other records.
+// Determines requires the last column to be a function of the columns before it: two records with
+// the same values there have the same value in the last column. Known rows, each with one text per
+// column, fix the function for some values. For all others, the first generated record with these
+// values fixes it. It is never learnt from other records.
 //
-// It is enforced by setting the last column, which rejects no record by itself.
+// It is enforced by setting the last column, so it rejects no record by itself.
 func Determines(columns []string, known ...[]string) Constraint {
 	return Constraint{kind: determinesConstraint, columns: slices.Clone(columns), rows: known}
 }
 
-// Unique wants no two records of a draw to have the same values in all of the columns, and none of
-// these to be missing. [Identifier] columns are so by themselves.
+// Unique requires that no two records of a draw have the same values in all of the columns, and
+// that none of these values is missing. [Identifier] columns are always unique.
 func Unique(columns ...string) Constraint {
 	return Constraint{kind: uniqueConstraint, columns: slices.Clone(columns)}
 }
 
-// HasItems wants sets that have all of some items.
+// HasItems requires sets to contain all of the given items.
 func HasItems(items ...uint32) Constraint {
 	return Constraint{kind: itemsConstraint, items: slices.Clone(items)}
 }
 
-// LacksItems wants sets that have none of some items.
+// LacksItems requires sets to contain none of the given items.
 func LacksItems(items ...uint32) Constraint {
 	return Constraint{kind: noItemsConstraint, items: slices.Clone(items)}
 }
 
-// OrMissing lets a missing value pass a [Within] or an [Only].
+// OrMissing allows a missing value in a [Within] or an [Only].
 func (c Constraint) OrMissing() Constraint {
 	c.missing = true
 	return c
 }
 
-// Repaired has a record that breaks the constraint changed rather than rejected: what is outside a
-// [Within] moves to its nearer end, values that should be [Ascending] are sorted, and those of
-// [Combinations] become the first row that shares the most values with them. What the change costs
-// in quality is for the caller to judge; where it costs little that constraints reject, leave it.
+// Repaired changes a record that breaks the constraint instead of rejecting it. A value outside a
+// [Within] moves to the nearer bound, values that should be [Ascending] are sorted, and those of
+// [Combinations] become the row that shares the most values with them, the first of several. Repair
+// may reduce the quality of the records. Prefer rejection if it is cheap.
 func (c Constraint) Repaired() Constraint {
 	c.repaired = true
 	return c
 }
 
-// valueText is a value as a file has it, "" for nil.
+// valueText returns the text of a value in files, "" for nil.
 func valueText(v any) string {
 	switch x := v.(type) {
 	case nil:
@@ -137,16 +138,16 @@ func valueText(v any) string {
 	return strings.TrimSpace(fmt.Sprint(v))
 }
 
-// Columns are the names of the columns that a constraint is about; nil for sets.
+// Columns returns the names of the columns that a constraint is about; nil for sets.
 func (c Constraint) Columns() []string { return slices.Clone(c.columns) }
 
-// Items are the items that a constraint on sets is about, and whether they have to be there or to
-// be away; nil for tables.
+// Items returns the items that a constraint on sets is about, and whether they must be present or
+// absent; nil for tables.
 func (c Constraint) Items() (items []uint32, there bool) {
 	return slices.Clone(c.items), c.kind == itemsConstraint
 }
 
-// Value is the one value that an [Only] allows; ok is false for any other constraint.
+// Value returns the value of an [Only] with a single value; ok is false for any other constraint.
 func (c Constraint) Value() (text string, ok bool) {
 	if c.kind != onlyConstraint || len(c.rows) != 1 || c.missing || len(c.rows[0]) != 1 ||
 		c.rows[0][0] == "" {
@@ -155,7 +156,7 @@ func (c Constraint) Value() (text string, ok bool) {
 	return c.rows[0][0], true
 }
 
-// String is the constraint in words.
+// String describes the constraint in words.
 func (c Constraint) String() string {
 	text := c.words()
 	if c.missing {
@@ -171,6 +172,12 @@ func (c Constraint) words() string {
 	all := strings.Join(c.columns, ", ")
 	switch c.kind {
 	case withinConstraint:
+		switch {
+		case c.hi == "" && c.lo != "":
+			return fmt.Sprintf("%s >= %s", all, c.lo)
+		case c.lo == "" && c.hi != "":
+			return fmt.Sprintf("%s <= %s", all, c.hi)
+		}
 		return fmt.Sprintf("%s within [%s, %s]", all, c.lo, c.hi)
 	case onlyConstraint:
 		return all + " one of " + few(c.rows)
@@ -196,7 +203,7 @@ func (c Constraint) words() string {
 	return "no constraint"
 }
 
-// few names some values.
+// few lists the first few rows.
 func few(rows [][]string) string {
 	var texts []string
 	for i, row := range rows {
@@ -209,7 +216,7 @@ func few(rows [][]string) string {
 	return strings.Join(texts, ", ")
 }
 
-// constraintJSON is the written form of a constraint.
+// constraintJSON is the JSON form of a constraint.
 type constraintJSON struct {
 	Type     string     `json:"type"`
 	Columns  []string   `json:"columns"`
@@ -235,12 +242,12 @@ func (j constraintJSON) constraint() (Constraint, error) {
 		missing: j.Missing, repaired: j.Repaired}, nil
 }
 
-// WithConstraints returns the schema of a table with rules that generated records obey, in the
-// place of those that it had. They are applied in their order: a column that is set by [Determines]
-// comes before those that follow from it. Schemas that differ in constraints alone are
-// [Schema.Equal].
+// WithConstraints returns the schema of a table with rules that generated records obey, replacing
+// those that it had. They are applied in the given order, so a constraint that sets a column by
+// [Determines] must come before constraints that depend on that column. Schemas that differ only in
+// constraints are [Schema.Equal].
 //
-// [Schema.Validate], and whatever takes the schema, says what is wrong with them.
+// [Schema.Validate], and every function that takes the schema, reports mistakes in them.
 func (s Schema) WithConstraints(list ...Constraint) Schema {
 	if s.table == nil {
 		if len(list) > 0 {
@@ -255,7 +262,7 @@ func (s Schema) WithConstraints(list ...Constraint) Schema {
 	return s
 }
 
-// Constraints are those that are declared with the schema.
+// Constraints returns the constraints declared with the schema.
 func (s Schema) Constraints() []Constraint {
 	if s.table == nil {
 		return nil

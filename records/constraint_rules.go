@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// rule is a constraint on the cells of a table, compiled for its columns. It is never changed.
+// rule is a constraint on the cells of a table, compiled for its columns. It is immutable.
 type rule struct {
 	Constraint
 	at     []int            // the columns
@@ -21,26 +21,26 @@ type rule struct {
 	to     float64          //
 	wanted map[uint64]bool  // of single values, by their tokens
 	rows   []tokens         // of combinations
-	known  map[uint64]token // what follows from declared values
+	known  map[uint64]token // the last column's value, by the declared values before it
 	keys   map[uint64][]int // the combinations of a key
 }
 
-// token is what a cell inside the schema holds, as bits: different tokens are different values.
+// token is the content of a cell inside the schema, as bits. Different tokens are different values.
 type token = uint64
 
 type tokens = []token
 
-// missingToken is that of a missing value in any column.
+// missingToken is the token of a missing value in any column.
 const missingToken token = 1<<64 - 1
 
-// errNoTable is what constraints on columns are met with where there are none.
+// errNoTable returns the error for constraints on columns of a schema that has none.
 func errNoTable(k Kind) error {
 	return param.New("records.Schema.WithConstraints", k, "a table, made by NewSchema")
 }
 
 const maxConstraints = 1000
 
-// compile finds what is wrong with constraints, joined, or makes rules of them.
+// compile returns the rules of constraints, or all mistakes in them, joined.
 func compile(m *mixed, list []Constraint) ([]rule, error) {
 	if len(list) > maxConstraints {
 		return nil, param.New("records.Schema.WithConstraints", len(list),
@@ -95,15 +95,26 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 	}
 	switch c.kind {
 	case withinConstraint:
+		column := m.columns[r.at[0]]
+		if !ordered(column.kind) {
+			return r, wrong(quotedName(column.name), fmt.Sprintf(
+				"a column with an order; this one is %.200v", column))
+		}
 		if !r.bounds(m) {
-			return r, wrong(fmt.Sprintf("[%s, %s]", c.lo, c.hi),
-				fmt.Sprintf("an ordered column with values between the bounds; the column is %.200v",
-					m.columns[r.at[0]]))
+			return r, wrong(fmt.Sprintf("bounds %.40q and %.40q", c.lo, c.hi), fmt.Sprintf(
+				"bounds between which there is a value of the column %.200v", column))
 		}
 	case ascendingConstraint, strictlyConstraint:
+		// Any two columns may be compared, since a missing value is passed over: all are like the first,
+		// and like one that float64 does not hold, if any is.
+		large := max(slices.IndexFunc(r.at, func(at int) bool { return m.columns[at].inTicks() }), 0)
 		for _, at := range r.at[1:] {
-			if !comparable(m, r.at[0], at) {
-				return r, wrong(fmt.Sprintf("%.200v and %.200v", m.columns[r.at[0]], m.columns[at]),
+			of := r.at[0]
+			if comparable(m, of, at) {
+				of = r.at[large]
+			}
+			if of != at && !comparable(m, of, at) {
+				return r, wrong(fmt.Sprintf("%.200v and %.200v", m.columns[of], m.columns[at]),
 					"numbers, or datetimes, or durations, or the same ordered levels")
 			}
 		}
@@ -126,17 +137,14 @@ func (m *mixed) names() string {
 	return strings.Join(list, ", ")
 }
 
-// ordered reports whether the values of a column have an order that bounds can be of.
+// ordered reports whether the values of a column have an order, and so can have bounds.
 func ordered(k ColumnKind) bool {
 	return !k.hasLevels() && k != IdentifierColumn || k == OrdinalColumn
 }
 
-// bounds reads those of a Within, and reports whether a value lies between them.
+// bounds parses the bounds of a Within, and reports whether a value lies between them.
 func (r *rule) bounds(m *mixed) bool {
 	column, code := m.columns[r.at[0]], &m.cells[r.at[0]]
-	if !ordered(column.kind) {
-		return false
-	}
 	lo, hi := r.Constraint.lo, r.Constraint.hi
 	switch {
 	case column.kind == OrdinalColumn:
@@ -156,7 +164,7 @@ func (r *rule) bounds(m *mixed) bool {
 				return false
 			}
 			if r.lo = max(k, 0); k >= 0 && code.tick.compare(k, lo) < 0 {
-				r.lo++ // the bound lies above the step before it
+				r.lo++ // the bound lies between two steps: take the upper one
 			}
 		}
 		if hi != "" {
@@ -180,10 +188,10 @@ func (r *rule) bounds(m *mixed) bool {
 	if column.kind == IntegerColumn {
 		r.from, r.to = math.Ceil(r.from), math.Floor(r.to)
 	}
-	return r.from <= r.to // false for what is no number
+	return r.from <= r.to // false if either is NaN
 }
 
-// compare is how the value at a tick compares with the one that a text spells.
+// compare compares the value at a tick with the value of a text.
 func (t *tickCode) compare(k int64, text string) int {
 	switch t.kind {
 	case DatetimeColumn:
@@ -213,11 +221,11 @@ func comparable(m *mixed, a, b int) bool {
 		y.kind == DurationColumn:
 		return x.kind == y.kind
 	}
-	// Of numbers that float64 does not hold only whole ones can be told from others exactly.
+	// A number that float64 does not hold can be compared exactly with whole numbers only.
 	return !x.inTicks() && !y.inTicks() || x.kind == y.kind
 }
 
-// table reads the rows of an Only, of Combinations or of Determines.
+// table parses the rows of an Only, of Combinations or of Determines.
 func (r *rule) table(m *mixed, wrong func(any, string) error) error {
 	lookups := make([]map[string]uint16, len(r.at))
 	for i, at := range r.at {
@@ -236,8 +244,11 @@ func (r *rule) table(m *mixed, wrong func(any, string) error) error {
 		for k, text := range row {
 			v, ok := m.token(r.at[k], lookups[k], text)
 			if !ok {
-				return wrong(fmt.Sprintf("row %d: %.40q", i, text),
-					fmt.Sprintf("a value of the column %.200v", m.columns[r.at[k]]))
+				given := quotedName(text)
+				if r.kind != onlyConstraint {
+					given = fmt.Sprintf("row %d: %s", i, given)
+				}
+				return wrong(given, fmt.Sprintf("a value of the column %.200v", m.columns[r.at[k]]))
 			}
 			values[k] = v
 		}
@@ -258,7 +269,7 @@ func (r *rule) table(m *mixed, wrong func(any, string) error) error {
 	return nil
 }
 
-// token is that of the value that a text spells; ok is false where the column has no such value.
+// token returns the token of the value of a text; ok is false if the column has no such value.
 func (m *mixed) token(at int, lookup map[string]uint16, text string) (v token, ok bool) {
 	code := &m.cells[at]
 	switch {
@@ -275,7 +286,7 @@ func (m *mixed) token(at int, lookup map[string]uint16, text string) (v token, o
 	return math.Float64bits(code.number(x)), x == x && code.number(x) == x
 }
 
-// keyOf is one number for the values of several columns. Of one column no two are the same.
+// keyOf returns a hash of the values of several columns. For a single column it is injective.
 func keyOf(values tokens) uint64 {
 	h := mixed64(values[0])
 	for _, v := range values[1:] {

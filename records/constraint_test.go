@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// constrained is a table with a constraint of every sort.
+// constrained returns the schema of a table with a constraint of every kind.
 func constrained(t testing.TB) records.Schema {
 	t.Helper()
 	s := must(records.NewSchema(
@@ -94,7 +94,8 @@ func TestKeptRecordsObey(t *testing.T) {
 	}
 }
 
-// TestCheckReportsBrokenConstraints of records that were read, which nothing changes.
+// TestCheckReportsBrokenConstraints: Check reports records that break constraints and does not
+// change them.
 func TestCheckReportsBrokenConstraints(t *testing.T) {
 	s := must(records.NewSchema(records.Integer("a", 0, 9), records.Integer("b", 0, 9),
 		records.Flag("c", "no", "yes")))(t)
@@ -103,9 +104,9 @@ func TestCheckReportsBrokenConstraints(t *testing.T) {
 	f := must(records.FromValues(s, []any{1, 2, "no"}, []any{5, 4, "no"}, []any{1, 3, "yes"},
 		[]any{2, 2, "no"}))(t)
 	err := records.Check(f)
-	if err == nil || err.Error() != `records: row 1, column 0: breaks the constraint that a <= b, repaired
-records: row 2, column 0: breaks the constraint that a determines c
-records: row 3, column 1: breaks the constraint that (b) unique` {
+	if err == nil || err.Error() != `records: row 1, column "a": breaks the constraint: a <= b, repaired
+records: row 2, column "a": breaks the constraint: a determines c
+records: row 3, column "b": breaks the constraint: (b) unique` {
 		t.Errorf("%v", err)
 	}
 	if f.Value(1, 0) != "5" || f.Value(2, 2) != "yes" {
@@ -113,7 +114,8 @@ records: row 3, column 1: breaks the constraint that (b) unique` {
 	}
 }
 
-// TestRepairsAreTheNearest and leave what they started from as it was.
+// TestRepairsAreTheNearest: repairs move values as little as possible and do not change their
+// input.
 func TestRepairsAreTheNearest(t *testing.T) {
 	s := must(records.NewSchema(records.Numeric("a", 0, 9), records.Integer("b", 0, 5),
 		records.Integer("c", 0, 9), records.Categorical("x", "p", "q", "r"),
@@ -139,8 +141,8 @@ func TestRepairsAreTheNearest(t *testing.T) {
 	}
 }
 
-// TestConstraintsReadBack from JSON, go along with columns that are left, and are not part of what
-// makes two schemas equal.
+// TestConstraintsReadBack: constraints survive JSON, remain if their columns do, and do not affect
+// whether two schemas are equal.
 func TestConstraintsReadBack(t *testing.T) {
 	s := constrained(t)
 	var back records.Schema
@@ -172,7 +174,7 @@ func TestConstraintsReadBack(t *testing.T) {
 	}
 }
 
-// TestItemConstraints keep sets that have what they should, with their labels.
+// TestItemConstraints: sets that meet the constraints are kept, with their labels.
 func TestItemConstraints(t *testing.T) {
 	s := records.Sets(6, 3).WithLabels("a", "b")
 	d := must(records.FromItems(s, [][]uint32{{1, 2}, {1, 3}, {2}, {1, 2, 4}, {1, 2, 5}},

@@ -18,7 +18,8 @@ import (
 var everyText = flag.Bool("every-text", false, "every pair of a reader and a hostile input, texts "+
 	"of two characters, and a million decoded rows")
 
-// oneColumn are readers of tables with one column of a kind that texts are parsed for.
+// oneColumn returns readers of tables with one column, one for each kind of column for which texts
+// are parsed.
 func oneColumn(t testing.TB) map[string]func(data []byte, limits ...records.Limits) error {
 	t.Helper()
 	list := map[string]func([]byte, ...records.Limits) error{}
@@ -52,7 +53,7 @@ func oneColumn(t testing.TB) map[string]func(data []byte, limits ...records.Limi
 	return list
 }
 
-// cellTexts are texts that a parser may take long over, or make an error for.
+// cellTexts lists texts for which a parser may take long or allocate an error.
 var cellTexts = []string{"0a", "a0", "x", "1e999", "-1e999", "1e-999", "0x1p9", "0x1p-1074", "nan",
 	"inf", "-Infinity", "+", "-", ".", "e", "1e", "1e+", "1_0", "1.2.3", "--1", "\u0661",
 	"\xff", "\x00", "0.1000000000000000055511151231257827021181583404541015625",
@@ -67,7 +68,7 @@ var cellTexts = []string{"0a", "a0", "x", "1e999", "-1e999", "1e-999", "0x1p9", 
 	"a\"b", "\\u0041", "\\ud800", "\\", "#", ";", "\t", "'", "=1", "1 2", "-1 -2", "x y",
 	"00000000-0000-0000-0000-000000000000"}
 
-// linesOf are the lines that a reader may be given a cell in.
+// linesOf returns lines for a reader that contain the cell.
 func linesOf(reader, cell string) []string {
 	if strings.HasPrefix(reader, "json lines") {
 		return []string{`{"x":` + cell + "}\n", `{"x":"` + cell + "\"}\n", `{"` + cell + `":1}` + "\n"}
@@ -75,16 +76,16 @@ func linesOf(reader, cell string) []string {
 	return []string{cell + "\n", cell + ",1\n", "1," + cell + "\n", cell + ","}
 }
 
-// allocatedBytes is how many bytes the program has asked for so far.
+// allocatedBytes returns the number of bytes that the program has allocated so far.
 func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// TestNoCellCostsMuch gives every reader of texts short inputs that repeat one line, of every 31st
-// pair unless the flag -every-text is set. Where one that
-// is so much longer that it unpacks to all that it may would cost too much, it is given that one.
+// TestNoCellCostsMuch gives every reader of texts short inputs that repeat one line, for every 31st
+// pair unless the flag -every-text is set. If the extrapolated cost of an input of the largest size
+// allowed is too high, the test reads an input of that size.
 func TestNoCellCostsMuch(t *testing.T) {
 	all := readers(t)
 	texts := cellTexts
@@ -132,7 +133,8 @@ func quickly(f func()) (uint64, time.Duration) {
 	return allocatedBytes() - before, processorTime() - start
 }
 
-// costOfAll gives a reader a line as often as an input of 1 MB may unpack to it.
+// costOfAll repeats a line as often as the largest text that an input of 1 MB may unpack to, and
+// reads it.
 func costOfAll(t *testing.T, name, line string, read func([]byte, ...records.Limits) error) {
 	t.Helper()
 	part := gz([]byte(strings.Repeat(line, (1<<20)/len(line))))
@@ -148,7 +150,7 @@ func costOfAll(t *testing.T, name, line string, read func([]byte, ...records.Lim
 	}
 }
 
-// shortTexts are all texts of one or two of some characters.
+// shortTexts returns all texts of one or two characters of the alphabet.
 func shortTexts(alphabet string) (list []string) {
 	last := []string{""}
 	for range 2 {

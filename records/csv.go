@@ -18,45 +18,43 @@ import (
 
 // CSV says how a file of comma-separated values is laid out.
 //
-// A line is a record. Fields are quoted as RFC 4180 says, except that a quoted field ends on its
-// line, so that what one record holds never changes how another is read: take line breaks out of
-// texts before they are written. A line that cannot be read, because of its quotes, another number
-// of fields or its length ([Limits]), is a record of which nothing is known: every value is what
-// the schema makes of one that is no number, or none of the levels. [Check] reports it.
+// A line is a record. Fields are quoted as in RFC 4180, except that a quoted field ends on its
+// line, so that the content of one record never changes how another is read. Remove line breaks
+// from texts before writing a file. A line that cannot be read, because of its quotes, its number
+// of fields or its length ([Limits]), becomes a record without known values: the schema decides
+// each value as for a text that is not a number, or not a level. [Check] reports it.
 //
-// [CSV.Read] and [CSV.Write] are for vectors and images. The zero value is then a
-// file of numbers without a header whose last column, if the schema has classes,
-// is the class name.
+// [CSV.Read] and [CSV.Write] are for vectors and images. For them the zero value describes a file
+// of numbers without a header. If the schema has classes, the last column is the class name.
 //
-// [CSV.ReadFrame], [CSV.Stream] and [CSV.WriteFrame] are for tables. Their columns
-// are found by name, in any order and among others that are ignored, where a
-// header or Names names them; otherwise a line holds exactly the columns of the
-// schema, in its order.
+// [CSV.ReadFrame], [CSV.Stream] and [CSV.WriteFrame] are for tables. If a header or Names names the
+// columns, they are found by name, in any order, and other columns are ignored. Otherwise a line
+// holds exactly the columns of the schema, in the schema's order.
 type CSV struct {
 	Comma       rune     // separator; 0 for a comma
 	Comment     rune     // lines that begin with it are skipped; 0 for none
-	Header      bool     // the first line holds column names; Read skips them
+	Header      bool     // the first line holds column names; Read skips it
 	LabelColumn int      // Read and Write: column of the class name, counted from 1; 0 for the last
 	Names       []string // tables: the names of the file's columns, instead of those in the header
 	// tables: texts of a missing value, the first of which is written; nil for "" and "?"
 	Missing []string
 	// FirstRecord says that the first line is a record whatever it holds. Without it and without
-	// Header, a first line that looks like a header is an error: it has a word in each column of
-	// numbers, none of the levels in any other column, and is properly quoted. This is the only
-	// question about a record that ends in an error. It is for the owner of the file, looks at the
-	// first line alone, before any record is kept, and says nothing else about that line. Set
-	// FirstRecord where even that may not be answered.
+	// Header, a first line that looks like a header is an error. It looks like one if it has a word
+	// in each column of numbers, none of the levels in any other column, and correct quotes. This
+	// is the only error that depends on a record. It is meant for the owner of the file, looks at
+	// the first line only, before any record is kept, and reveals nothing else about that line. Set
+	// FirstRecord if even that must not be revealed.
 	FirstRecord bool
 	Limits      Limits // what reading may cost
 }
 
-// Read reads dense records, one a line, plain or gzip-compressed. A class that
-// is none of the schema's is what the schema says unknown labels become, and what is
-// no number is the lower bound.
+// Read reads dense records, one per line, plain or gzip-compressed. A class that is not in the
+// schema becomes the schema's class for unknown labels, and a text that is not a number becomes the
+// lower bound.
 //
-// Errors: [ErrFormat] for a header of another number of columns, a first line that looks like a
-// header where none is declared, or compression that is damaged; *[LimitError]; *[param.Error] for
-// a schema that does not fit.
+// Errors: [ErrFormat] for a header with a wrong number of columns, a first line that looks like a
+// header if none is declared, or damaged compression; *[LimitError]; *[param.Error] for a schema
+// that does not fit.
 func (c CSV) Read(r io.Reader, s Schema) (*Table, error) {
 	if err := c.validate(s); err != nil {
 		return nil, err
@@ -91,7 +89,7 @@ func (c CSV) Read(r io.Reader, s Schema) (*Table, error) {
 	}
 }
 
-// skipHeader passes over the line of names. A file without a line has no records.
+// skipHeader skips the line of names. A file without any line has no records.
 func skipHeader(lines *csvLines, columns int) error {
 	if _, err := lines.in.Peek(1); err == io.EOF {
 		return nil
@@ -117,7 +115,7 @@ func (c CSV) validate(s Schema) error {
 	err := s.Validate()
 	if s.Sparse() {
 		err = errors.Join(err,
-			param.New("records.Schema.Kind", s.kind, "a dense kind: sets are read by ReadTransactions"))
+			param.New("records.Schema.Kind", s.kind, "vectors or images; sets are read by ReadTransactions"))
 	}
 	if c.LabelColumn < 0 || c.LabelColumn > c.columns(s) || c.LabelColumn > 0 && s.Classes() == 0 {
 		err = errors.Join(err,
@@ -126,12 +124,12 @@ func (c CSV) validate(s Schema) error {
 	}
 	if s.kind == MixedTable {
 		err = errors.Join(err,
-			param.New("records.Schema.Kind", s.kind, "vectors or images: tables are read by ReadFrame"))
+			param.New("records.Schema.Kind", s.kind, "vectors or images; tables are read by ReadFrame"))
 	}
 	return errors.Join(err, c.validateCharacters())
 }
 
-// validateCharacters wants a comma and a comment that a file can have.
+// validateCharacters checks that Comma and Comment are characters that a file can have.
 func (c CSV) validateCharacters() error {
 	errs := []error{c.Limits.Validate()}
 	for _, r := range []struct {
@@ -142,13 +140,13 @@ func (c CSV) validateCharacters() error {
 			!utf8.ValidRune(bad) {
 			errs = append(errs,
 				param.New("records.CSV."+r.field, fmt.Sprintf("%q", bad),
-					"a character that is no quote and no line end"))
+					"a character other than a quote or a line end"))
 		}
 	}
 	if c.Comment != 0 && (c.Comment == c.Comma || c.Comma == 0 && c.Comment == ',') {
 		errs = append(errs,
 			param.New("records.CSV.Comment", fmt.Sprintf("%q", c.Comment),
-				"another character than the separator"))
+				"a character other than the separator"))
 	}
 	return errors.Join(errs...)
 }
@@ -160,7 +158,7 @@ func (c CSV) columns(s Schema) int {
 	return s.dim
 }
 
-// label is the column of the class, counted from 0, or -1.
+// label returns the column of the class, counted from 0, or -1.
 func (c CSV) label(s Schema) int {
 	if s.Classes() == 0 {
 		return -1
@@ -188,7 +186,7 @@ type csvRows struct {
 	labels []int32
 }
 
-// add appends one record, of unknown content where its line has a fault.
+// add appends one record. If its line has a fault, its values are unknown.
 func (c *csvRows) add(fields [][]byte, fault lineFault) {
 	if fault != readable {
 		for range c.dim {
@@ -231,8 +229,8 @@ func (c *csvRows) named(fields [][]byte) bool {
 	return true
 }
 
-// columnName reports whether a text in a column of numbers can only be the column's name: a word
-// that is no number and none of the usual ways to write that there is none.
+// columnName reports whether a text in a column of numbers must be the column's name: a word that
+// is not a number and not one of the usual texts of a missing value.
 func columnName(text string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	if !unicode.IsLetter(first) && first != '_' || !plainText(text) {
@@ -250,7 +248,7 @@ func undeclaredHeader() error {
 		"the first line looks like a header: set CSV.Header, or CSV.FirstRecord if it is a record")
 }
 
-// Write writes the encoded records, one a line, so that Read gives them back.
+// Write writes the encoded records, one per line, so that Read returns the same records.
 //
 // Errors: *[param.Error] for a layout or class names that cannot be written; the writer's.
 func (c CSV) Write(w io.Writer, t *Table) error {
@@ -295,7 +293,7 @@ func (c CSV) header(s Schema) []string {
 	return names
 }
 
-// writableClasses wants names that survive a line.
+// writableClasses checks that class names are unchanged by writing and reading a line.
 func (s Schema) writableClasses() error {
 	for i, name := range s.classes {
 		if !plainText(name) {

@@ -8,11 +8,12 @@ import (
 )
 
 // Lines yields the fields of every line that is neither blank nor a comment, including the header,
-// without surrounding blanks; the slice is valid until the next line. A quote that is not closed
-// on its line is an ordinary character. It is for texts that are public, such as those that a
-// schema is drafted from: anyone who reads records this way sees them as they are.
+// without surrounding blanks. The slice is valid until the next line. A quote that is not closed on
+// its line is an ordinary character. Lines is meant for public texts, such as those that a schema
+// is drafted from: it protects nothing.
 //
-// Errors: *[LimitError], *[param.Error], and those of the reader; the first ends it.
+// Errors: *[LimitError], *[param.Error], and those of the reader. The first error ends the
+// sequence.
 func (c CSV) Lines(r io.Reader) iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		lines, err := c.lines(r)
@@ -40,7 +41,7 @@ func (c CSV) Lines(r io.Reader) iter.Seq2[[]string, error] {
 	}
 }
 
-// texts appends copies of fields without blanks around them.
+// texts appends copies of fields without surrounding blanks.
 func texts(dst []string, fields [][]byte) []string {
 	for _, field := range fields {
 		dst = append(dst, string(bytes.TrimSpace(field)))
@@ -59,8 +60,7 @@ func (c CSV) lines(r io.Reader) (*csvLines, error) {
 	return newCSVLines(in, c.Comma, c.Comment, 0), nil
 }
 
-// MissingTexts returns the texts of a missing value: Missing, or what it stands for where it is
-// nil.
+// MissingTexts returns the texts of a missing value: Missing, or its default if it is nil.
 func (c CSV) MissingTexts() []string {
 	if c.Missing == nil {
 		return []string{"", "?"}

@@ -26,16 +26,16 @@ type Data interface {
 	Range(lo, hi int, b *device.Batch)
 }
 
-// Divided is data whose Gather can be divided among several cores: BeginGather and then GatherPart
-// for ranges that together are all rows, in any order and concurrently, have the same effect as
-// Gather.
+// Divided is data whose Gather can be divided among several cores. Calling BeginGather and then
+// GatherPart for ranges that together cover all rows, in any order or concurrently, has the same
+// effect as Gather.
 type Divided interface {
 	Data
 	BeginGather(rows []int32, b *device.Batch)
 	GatherPart(rows []int32, b *device.Batch, lo, hi int)
 }
 
-// resize gives s length n, keeping its buffer where that is large enough.
+// resize returns s with length n, reusing its buffer if that is large enough.
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 
 // denseBuffer prepares b for n dense rows of dim and returns their storage.
@@ -61,7 +61,7 @@ func sparseBuffer(b *device.Batch, n, dim int) *device.Sparse {
 	return b.Sparse
 }
 
-// indexRows copies the row numbers. rows may be b.Index itself.
+// indexRows copies the row numbers to b.Index. rows may be b.Index itself.
 func indexRows(b *device.Batch, rows []int32) { b.Index = append(b.Index[:0], rows...) }
 
 // indexRange writes the row numbers lo … hi-1.

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Difference says in words how the schema of given records differs from the one that is wanted, for
-// errors: the first column that differs, or what kinds of records they are. It returns "" for
-// schemas that are [Schema.Equal].
+// Difference describes for an error how the schema of given records differs from the one that is
+// wanted: the first column that differs, or the kinds of records. It returns "" for schemas that
+// are [Schema.Equal].
 func Difference(given, want Schema) string {
 	if given.Equal(want) {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestDifference: errors name what differs, and nothing where nothing does.
+// TestDifference: the text names what differs, and is empty if nothing does.
 func TestDifference(t *testing.T) {
 	table := func(columns ...records.Column) records.Schema {
 		return must(records.NewSchema(columns...))(t)
@@ -37,8 +37,8 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// TestConstraintErrorsNameWhatIsAccepted: an error about a constraint lists the columns or the
-// values that there are.
+// TestConstraintErrorsNameWhatIsAccepted: an error about a constraint lists the existing columns or
+// values.
 func TestConstraintErrorsNameWhatIsAccepted(t *testing.T) {
 	s := must(records.NewSchema(records.Integer("age", 0, 100),
 		records.Categorical("ward", "north", "south"),
@@ -51,7 +51,7 @@ func TestConstraintErrorsNameWhatIsAccepted(t *testing.T) {
 		{records.Only("id", 3), []string{"not an identifier"}},
 		{records.Only("ward", "east"), []string{`"east"`, `["north" "south"]`}},
 		{records.Only("age", 200), []string{`"200"`, "[0, 100]"}},
-		{records.Within("ward", 1, 2), []string{"ordered column", `["north" "south"]`}},
+		{records.Within("ward", 1, 2), []string{"column with an order", `["north" "south"]`}},
 		{records.Within("age", 9, 1), []string{"[9, 1]", "[0, 100]"}},
 		{records.Ascending("ward", "age"), []string{"ward: categorical", "age: integer"}},
 		{records.Unique("age", "age"), []string{`"age" twice`, "each column once"}},

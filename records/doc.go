@@ -1,11 +1,11 @@
 // Package records holds sensitive records in the form that private algorithms read: a
 // public schema, and rows that are clamped into it when they are read.
 //
-// The schema is declared, never read from the data: bounds, sizes and class
-// names are public inputs of every guarantee. Construction returns an error if the data
-// contradict the declared shape (a public fact about the program). The values of a
-// single record are clamped into the schema silently, so that a run cannot depend on a
-// malformed record. To find malformed records, the data's owner calls [Check] first.
+// The schema is declared, never read from the data: bounds, sizes and class names are public inputs
+// of every guarantee. Constructors return an error if the data contradict the declared shape, which
+// is a public fact about the program. The values of a single record are clamped into the schema
+// silently, so that a run cannot depend on a malformed record. To find malformed records, the owner
+// of the data calls [Check] first.
 //
 // Three kinds of data exist: [Table] holds dense vectors and images, [Frame]
 // holds tables whose columns are numbers and names (see [NewSchema]), [SetTable] holds
@@ -14,22 +14,22 @@
 //
 // # Columns
 //
-// Every column is encoded as numbers in [0, 1]. A number is its place between the bounds
-// ([Numeric], [Integer], [Target]), and so is a moment ([Datetime], whose parts of the date may
-// follow), a length of time ([Duration]) and an ordered level ([Ordinal], [Flag]); other levels
-// are one-hot ([Categorical]), and so are the buckets of texts that are too many to declare
-// ([Hashed]). Text is never modelled in any other way. A [Label] is the class of the record. An
-// [Identifier] is neither read nor encoded: generated records are given new ones.
+// Every column is encoded as numbers in [0, 1]. A number is encoded as its position between the
+// bounds ([Numeric], [Integer], [Target]). So are a moment ([Datetime], which may also encode parts
+// of the date), a length of time ([Duration]) and an ordered level ([Ordinal], [Flag]). Other
+// levels are one-hot ([Categorical]), and so are the buckets of texts that are too many to declare
+// ([Hashed]). Text is not modelled in any other way. A [Label] is the class of the record. An
+// [Identifier] is neither read nor encoded; generated records get new ones.
 //
-// A coordinate is a float32, which tells 2^24 places between two bounds apart. Values that are
-// read and written keep all their digits; generated ones have no more than that.
+// A coordinate is a float32, which distinguishes 2^24 positions between two bounds. Values that are
+// read and written keep all their digits; generated values have no finer resolution than that.
 //
-// A one-hot block has as many coordinates as its column has levels, and batches hold all of them:
-// the memory of a batch is its rows times [Schema.Dim]. A frame holds two bytes for each such
+// A one-hot block has as many coordinates as its column has levels, and a batch holds all of them:
+// it takes memory for its rows times [Schema.Dim] numbers. A frame takes two bytes for each such
 // value, whatever the number of levels.
 //
 // # Constraints
 //
-// [Schema.WithConstraints] declares what generated records obey. Constraints change no record that
-// is read and no guarantee: see [Constraint].
+// [Schema.WithConstraints] declares rules that generated records obey. They change neither the
+// records that are read nor the guarantee; see [Constraint].
 package records

@@ -27,15 +27,15 @@ func (e encoder) row(dst, src []float32) {
 	device.Clamp(dst, src, e.lo, e.hi)
 }
 
-// Clamp moves coordinates into the schema, in place, just as records are clamped
-// when they are read: values to the bounds, binary ones to 0 or 1, what is not a number to the
-// lower bound. It is for values made outside, such as means a network states.
+// Clamp moves coordinates into the schema, in place, just as records are clamped when they are
+// read: values to the bounds, binary values to 0 or 1, and NaN to the lower bound. It is for values
+// computed elsewhere, such as the means that a network predicts.
 //
-// Rows of a table become rows that the schema can hold: of a one-hot block the largest coordinate
+// Rows of a table become rows that the schema can hold: the largest coordinate of a one-hot block
 // becomes 1 and the others 0.
 //
-// Shapes: any number of coordinates; of a table whole rows, and a rest that is no row is clamped to
-// [0, 1].
+// Shapes: any number of coordinates. For a table they are taken as rows; a remainder that is not a
+// whole row is clamped to [0, 1].
 func (s Schema) Clamp(values []float32) {
 	if s.table != nil && s.dim > 0 {
 		for row := range slices.Chunk(values[:len(values)/s.dim*s.dim], s.dim) {

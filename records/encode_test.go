@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestOneValueIsARowOfOne over every kind of number there is.
+// TestOneValueIsARowOfOne: encoding one value and encoding a row of one value agree for every kind
+// of number.
 func TestOneValueIsARowOfOne(t *testing.T) {
 	for _, e := range []encoder{newEncoder(Binary(1)), newEncoder(Interval(1, -1, 1)),
 		newEncoder(Interval(1, 0, 3))} {

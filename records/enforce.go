@@ -9,13 +9,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// An Enforcer has generated records obey constraints, chunk by chunk of one draw: it remembers the
-// values that have to be unique, and what has been found to follow from what. It is for one caller.
+// An Enforcer makes generated records obey constraints, one chunk of a draw after another. It
+// remembers the values that must be unique and those that [Determines] has fixed. It is not safe
+// for concurrent use.
 //
-// It looks at what records hold at last, clamped and rounded into the schema, after every repair:
-// no rounding comes after it.
+// It tests the final values of the records, clamped and rounded into the schema, after every
+// repair. Nothing is rounded afterwards.
 //
-// Guarantee: post-processing, of generated records and of what constraints declare.
+// Guarantee: post-processing. It uses generated records and the declared constraints only.
 type Enforcer struct {
 	schema Schema
 	rules  []rule
@@ -26,19 +27,19 @@ type Enforcer struct {
 	met    []int
 }
 
-// ruleState is what a rule has met so far.
+// ruleState is what a rule remembers of the records so far.
 type ruleState struct {
-	known map[uint64]token    // what follows from what, as learnt
-	seen  map[uint64]struct{} // keys
+	known map[uint64]token    // the last column's value, by the values before it, as learnt
+	seen  map[uint64]struct{} // the values that must be unique
 }
 
-// Acceptance is how many of the records that were generated met one constraint.
+// Acceptance states how many of the generated records met one constraint.
 type Acceptance struct {
 	Constraint string
 	Tried, Met int
 }
 
-// Rate is the part that met it, 1 of none.
+// Rate returns the fraction of records that met the constraint, and 1 if there were none.
 func (a Acceptance) Rate() float64 {
 	if a.Tried == 0 {
 		return 1
@@ -46,15 +47,15 @@ func (a Acceptance) Rate() float64 {
 	return float64(a.Met) / float64(a.Tried)
 }
 
-// String is the constraint and what it accepts.
+// String returns the constraint and the percentage of records that met it.
 func (a Acceptance) String() string {
 	return fmt.Sprintf("%s: %.3g %%", a.Constraint, 100*a.Rate())
 }
 
-// NewEnforcer enforces constraints on records of a schema, in their order. Those that are declared
-// with the schema are among them only where they are given.
+// NewEnforcer returns an Enforcer of the given constraints, in their order, on records of a schema.
+// Constraints declared with the schema are enforced only if they are given too.
 //
-// Errors: *[param.Error], joined: constraints that the records cannot have.
+// Errors: *[param.Error], joined, for constraints that do not fit the schema.
 func NewEnforcer(s Schema, constraints ...Constraint) (*Enforcer, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -97,8 +98,9 @@ func itemFaults(s Schema, list []Constraint) error {
 	return c.Err()
 }
 
-// Keep returns those of some records that obey the constraints, at most the given number of them,
-// repaired where that was asked for. Records after the last one that is kept are not looked at.
+// Keep returns the records of d that obey the constraints, at most the given number of them, after
+// the repairs that the constraints ask for. Records after the last one kept are not examined. The
+// result has the unit and the part of d.
 //
 // Errors: *[param.Error] for records of another schema.
 func (e *Enforcer) Keep(d Data, most int) (Data, error) {
@@ -112,12 +114,21 @@ func (e *Enforcer) Keep(d Data, most int) (Data, error) {
 		return d, nil
 	}
 	if e.sets != nil {
-		return e.keepSets(d, most)
+		t, err := e.keepSets(d, most)
+		if err != nil {
+			return nil, err
+		}
+		t.home = joined([]Data{d})
+		return restated(t, d), nil
 	}
 	f, err := frameOf(e.schema, d)
 	if err != nil {
 		return nil, err
 	}
+	return restated(e.keepRows(f, most), d), nil
+}
+
+func (e *Enforcer) keepRows(f *Frame, most int) *Frame {
 	w := e.work(f)
 	var rows []int32
 	for i := 0; i < f.n && len(rows) < most; i++ {
@@ -127,9 +138,9 @@ func (e *Enforcer) Keep(d Data, most int) (Data, error) {
 	}
 	e.kept += len(rows)
 	if len(rows) == w.frame.n {
-		return w.frame, nil
+		return w.frame
 	}
-	return w.frame.Take(rows), nil
+	return w.frame.Take(rows)
 }
 
 // Kept returns the number of records kept so far.
@@ -138,7 +149,8 @@ func (e *Enforcer) Kept() int { return e.kept }
 // Tried returns the number of records tried so far.
 func (e *Enforcer) Tried() int { return e.tried }
 
-// Acceptance is how many of the records that were tried met each constraint, in their order.
+// Acceptance returns how many of the records tried met each constraint, in the order of the
+// constraints.
 func (e *Enforcer) Acceptance() []Acceptance {
 	list := make([]Acceptance, len(e.met))
 	for i, met := range e.met {
@@ -152,8 +164,8 @@ func (e *Enforcer) Acceptance() []Acceptance {
 	return list
 }
 
-// keepSets keeps the sets that have what they should.
-func (e *Enforcer) keepSets(d Data, most int) (Data, error) {
+// keepSets keeps the sets that meet the constraints.
+func (e *Enforcer) keepSets(d Data, most int) (*SetTable, error) {
 	s, err := NewSetBuilder(e.schema)
 	if err != nil {
 		return nil, err
@@ -191,7 +203,7 @@ func (e *Enforcer) keepSets(d Data, most int) (Data, error) {
 	return s.Table(labels...)
 }
 
-// meets reports whether an ascending set has what it should.
+// meets reports whether an ascending set meets the constraint.
 func (c Constraint) meets(items []uint32) bool {
 	for _, item := range c.items {
 		if _, there := slices.BinarySearch(items, item); there != (c.kind == itemsConstraint) {
@@ -204,11 +216,11 @@ func (c Constraint) meets(items []uint32) bool {
 // work is a frame whose cells can be written.
 type work struct {
 	frame  *Frame
-	own    []bool // columns that are the enforcer's
+	own    []bool // columns whose cells are copies and may be written
 	values tokens // scratch
 }
 
-// work copies the columns that rules may write.
+// work returns f with copies of the columns that rules may write.
 func (e *Enforcer) work(f *Frame) *work {
 	w := &work{frame: f.copied(), own: make([]bool, len(f.cells))}
 	for i := range e.rules {
@@ -232,7 +244,7 @@ func (e *Enforcer) work(f *Frame) *work {
 	return w
 }
 
-// row repairs one record, and reports whether it obeys every rule at last.
+// row repairs one record, and reports whether it then obeys every rule.
 func (e *Enforcer) row(w *work, i int) bool {
 	for k := range e.rules {
 		e.repair(w, k, i)
@@ -252,7 +264,7 @@ func (e *Enforcer) row(w *work, i int) bool {
 	return all
 }
 
-// token is what one cell holds, inside the schema.
+// token returns the content of one cell, inside the schema.
 func (w *work) token(at, i int) token {
 	code, c := &w.frame.schema.table.cells[at], &w.frame.cells[at]
 	switch {
@@ -295,7 +307,7 @@ func (w *work) set(at, i int, v token) {
 	}
 }
 
-// tokens are those of some columns, valid until the next call.
+// tokens returns the contents of several cells of a record. The slice is valid until the next call.
 func (w *work) tokens(columns []int, i int) tokens {
 	w.values = w.values[:0]
 	for _, at := range columns {
@@ -304,7 +316,7 @@ func (w *work) tokens(columns []int, i int) tokens {
 	return w.values
 }
 
-// follows is what is known to follow for a record.
+// follows returns the value that a Determines has fixed for a record.
 func (e *Enforcer) follows(w *work, k, i int) (v token, known bool) {
 	r := &e.rules[k]
 	key := keyOf(w.tokens(r.at[:len(r.at)-1], i))
@@ -340,7 +352,7 @@ func (e *Enforcer) repair(w *work, k, i int) {
 	}
 }
 
-// nearest is the end of a Within that a value outside is nearer to.
+// nearest returns the value moved to the nearer bound of a Within if it lies outside.
 func (r *rule) nearest(code *cellCode, v token) token {
 	if code.kind.hasLevels() || code.tick != nil {
 		return token(min(max(int64(v), r.lo), r.hi))
@@ -348,7 +360,7 @@ func (r *rule) nearest(code *cellCode, v token) token {
 	return math.Float64bits(min(max(math.Float64frombits(v), r.from), r.to))
 }
 
-// likest is the first combination that shares the most values.
+// likest returns the combination that shares the most values, the first of several.
 func (r *rule) likest(values tokens) tokens {
 	best, most := r.rows[0], -1
 	for _, row := range r.rows {
@@ -365,8 +377,9 @@ func (r *rule) likest(values tokens) tokens {
 	return best
 }
 
-// sort puts the values of some columns in order, as far as each column can hold them. Values of
-// columns that are held alike change places; others are left, and the record is rejected.
+// sort puts the values of several columns in order if each column can hold its new value. Only
+// columns that store values in the same way exchange them. Values that cannot be exchanged stay in
+// place, and the record is then rejected.
 func (w *work) sort(columns []int, i int) {
 	m := w.frame.schema.table
 	for range columns {
@@ -387,7 +400,7 @@ func (w *work) sort(columns []int, i int) {
 	}
 }
 
-// alike reports whether the same bits are the same value in two columns.
+// alike reports whether equal bits mean equal values in two columns.
 func (w *work) alike(a, b int) bool {
 	x, y := &w.frame.schema.table.cells[a], &w.frame.schema.table.cells[b]
 	if x.tick == nil || y.tick == nil {
@@ -396,7 +409,7 @@ func (w *work) alike(a, b int) bool {
 	return x.tick.least == y.tick.least && x.tick.from.Equal(y.tick.from) && x.tick.step == y.tick.step
 }
 
-// holds reports whether a value is one of a column's.
+// holds reports whether a column can hold a value.
 func (m *mixed) holds(at int, v token) bool {
 	code := &m.cells[at]
 	switch {
@@ -409,7 +422,7 @@ func (m *mixed) holds(at int, v token) bool {
 	return code.number(x) == x
 }
 
-// compare is how the values of two columns of one record compare, where none is missing.
+// compare compares the values of two columns of one record, neither of which is missing.
 func (w *work) compare(a, b, i int) int {
 	m := w.frame.schema.table
 	x, y := w.token(a, i), w.token(b, i)
@@ -432,7 +445,7 @@ func (w *work) compare(a, b, i int) int {
 	return cmp.Compare(math.Float64frombits(x), math.Float64frombits(y))
 }
 
-// wholeOf is the whole number that a column of them holds.
+// wholeOf returns the value of a column of whole numbers.
 func (k *cellCode) wholeOf(v token) int64 {
 	if k.tick != nil {
 		return k.tick.whole(int64(v))
@@ -440,7 +453,7 @@ func (k *cellCode) wholeOf(v token) int64 {
 	return int64(math.Float64frombits(v))
 }
 
-// obeys reports whether a record, as it is, breaks no rule.
+// obeys reports whether a record obeys a rule.
 func (e *Enforcer) obeys(w *work, k, i int) bool {
 	r := &e.rules[k]
 	switch r.kind {
@@ -479,7 +492,7 @@ func (r *rule) ascends(w *work, i int) bool {
 	return true
 }
 
-// remember notes what a record that is kept says about those after it.
+// remember records what a kept record fixes for later ones.
 func (e *Enforcer) remember(w *work, i int) {
 	for k := range e.rules {
 		r := &e.rules[k]

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// All rows of a person become one record, so what protects a record protects a person.
+// All rows of a person become one record, so a guarantee for records protects persons.
 func ExampleVisits() {
 	rows := "who,where\nann,3\nbob,1\nann,4\nann,3\n"
 	people, err := records.Visits{Header: true, User: "who",
@@ -28,7 +28,7 @@ func ExampleVisits() {
 	// one user a record
 }
 
-// Sets larger than memory are written block by block and read where they lie; OpenSets maps such a
+// Sets larger than memory are written block by block and read from the file; OpenSets maps such a
 // file.
 func ExampleSetWriter() {
 	source := demo.SetSource{Records: 10000, Universe: 300, MeanItems: 5, MaxItems: 50,

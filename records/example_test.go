@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The bounds are declared, and whatever is outside them is clamped as it is read.
+// The bounds are declared, and values outside them are clamped when they are read.
 func ExampleFromRows() {
 	heights := records.Interval(2, 0, 250) // two lengths in centimetres
 	table, err := records.FromRows(heights, [][]float32{{181, 76}, {2000, -1}})
@@ -25,7 +25,7 @@ func ExampleFromRows() {
 	// Output: [250 0] [181 76]
 }
 
-// The owner of the data may have malformed records refused instead.
+// The owner of the data can find malformed records beforehand.
 func ExampleCheck() {
 	table, err := records.FromFlat(records.Binary(3), []float32{0, 1, 0, 1, 7, 1})
 	if err != nil {
@@ -111,8 +111,8 @@ func ExampleNewSchema() {
 	// [1 0 0 1] 1
 }
 
-// Columns are found by name, whatever their order, blanks and quotes, and a level
-// may be written in more than one way.
+// Columns are found by name in any order, with or without blanks and quotes, and a level may have
+// several names in a file.
 func ExampleCSV_ReadFrame() {
 	schema, err := records.NewSchema(
 		records.Numeric("hours", 0, 100).WithMissing(),
@@ -139,7 +139,7 @@ func ExampleCSV_ReadFrame() {
 	// ?,<=50K
 }
 
-// Numbers that a network states become rows of the table, whatever they are.
+// Any numbers that a network computes become valid rows of the table.
 func ExampleDecodeFlat() {
 	schema, err := records.NewSchema(records.Integer("age", 20, 60),
 		records.Categorical("work", "private", "self", "none"))
@@ -161,8 +161,8 @@ func ExampleDecodeFlat() {
 	// 60 none <nil>
 }
 
-// A table of visits: identifiers are made anew, moments are on a grid of a second, and what is
-// generated leaves no patient before they arrive.
+// A table of visits: identifiers are generated anew, moments have a precision of one second, and no
+// generated patient leaves before arriving.
 func ExampleSchema_WithConstraints() {
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	to := from.AddDate(1, 0, 0)
@@ -196,7 +196,7 @@ func ExampleSchema_WithConstraints() {
 	// [arrived <= left ward determines floor]
 }
 
-// Orders of which a customer may have many: at most two of each are read, and a guarantee protects
+// A customer may have many orders: at most two of each customer are read, and a guarantee protects
 // the customer.
 func ExampleGroupBy() {
 	orders, err := records.FromFlat(records.Interval(1, 0, 100), []float32{20, 30, 5, 80, 90})
@@ -210,6 +210,6 @@ func ExampleGroupBy() {
 	fmt.Println(customers.Schema())
 	fmt.Println(customers.Len(), "of unit", customers.Unit(), "with", customers.Rows().Len(), "rows")
 	// Output:
-	// vectors of 1 in [0, 100], at most 2 a person
+	// vectors of 1 in [0, 100], at most 2 per person
 	// 2 of unit user with 3 rows
 }

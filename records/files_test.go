@@ -27,7 +27,7 @@ func gz(data []byte) []byte {
 	return out.Bytes()
 }
 
-// idx writes a header as its format says, and then whatever body.
+// idx returns a file in the idx format with any body.
 func idx(sizes []uint32, body ...byte) []byte {
 	out := []byte{0, 0, 8, byte(len(sizes))}
 	for _, s := range sizes {
@@ -176,7 +176,7 @@ func TestReadersPassFailuresOn(t *testing.T) {
 	}
 }
 
-// full is a disk with room for some bytes.
+// full is a writer with room for some bytes.
 type full struct{ room int }
 
 var errFull = errors.New("no space left")
@@ -253,7 +253,8 @@ func TestTransactionFiles(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoTransaction is dropped, from its own line only, and Check finds it.
+// TestWhatIsNoTransaction: words that are not items are dropped from their own lines only, and
+// Check reports them.
 func TestWhatIsNoTransaction(t *testing.T) {
 	for text, want := range map[string][][]uint32{
 		"1 2\n3 x4":      {{1, 2}, {3}},
@@ -315,7 +316,7 @@ func TestCSVRoundTrip(t *testing.T) {
 	}
 }
 
-// TestLinesThatCannotBeRead are neutral records of their own, which Check finds.
+// TestLinesThatCannotBeRead: each becomes a separate neutral record, which Check reports.
 func TestLinesThatCannotBeRead(t *testing.T) {
 	s := records.Interval(2, -1, 9).WithLabels("a", "b").WithUnknown("b")
 	for text, rows := range map[string]int{

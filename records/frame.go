@@ -6,30 +6,29 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Frame is a set of records of a table: columns of numbers and of levels, see
-// [NewSchema]. It holds a number in eight bytes and a level in two, as they were
-// given; batches are encoded as they are read.
+// Frame is a set of records of a table, whose columns hold numbers and levels; see [NewSchema]. It
+// stores the values as they were given, a number in eight bytes and a level in two, and encodes
+// them when batches are read.
 //
-// Whatever a cell holds, its record is encoded inside the schema: numbers are
-// clamped, levels that do not exist become the column's other level. [Check] is
-// the strict test. A frame is immutable.
+// Whatever a cell holds, its record is encoded inside the schema: numbers are clamped, and unknown
+// levels become the column's other level. [Check] is the strict test. A frame is immutable.
 type Frame struct{ *frameRef }
 
-// frameRef hides what it points to, see private.go.
+// frameRef hides what it points to; see private.go.
 type frameRef struct{ *frameRows }
 
 type frameRows struct {
 	schema Schema
 	n      int
-	cells  []cells // one a column
+	cells  []cells // one for each column
 	home   *origin
 }
 
-// cells is the raw content of one column: numbers, level codes or ticks.
+// cells holds the raw content of one column: numbers, level codes or ticks.
 type cells struct {
 	numbers []float64
 	levels  []uint16
-	ticks   []int64 // of identifiers the numbers behind them
+	ticks   []int64 // for identifiers, the numbers that they are made from
 }
 
 // Schema returns the public description of the records.
@@ -50,7 +49,7 @@ func (f *Frame) Len() int {
 
 // Gather encodes the given rows.
 //
-// Shapes: b.Dense is len(rows)×Dim, laid out as [Schema.Blocks] say.
+// Shapes: b.Dense is len(rows)×Dim, laid out as [Schema.Blocks] says.
 func (f *Frame) Gather(rows []int32, b *device.Batch) {
 	f.encode(b, len(rows), func(k int) int { return int(rows[k]) })
 	indexRows(b, rows)
@@ -58,7 +57,7 @@ func (f *Frame) Gather(rows []int32, b *device.Batch) {
 
 // Range encodes rows lo … hi-1.
 //
-// Shapes: b.Dense is (hi-lo)×Dim, laid out as [Schema.Blocks] say.
+// Shapes: b.Dense is (hi-lo)×Dim, laid out as [Schema.Blocks] says.
 func (f *Frame) Range(lo, hi int, b *device.Batch) {
 	f.encode(b, hi-lo, func(k int) int { return lo + k })
 	indexRange(b, lo, hi)
@@ -97,10 +96,10 @@ func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
 	}
 }
 
-// Number returns the number in one cell, clamped into the schema; NaN for a missing
-// value that is one of its own, and for a column of levels or identifiers. Moments are seconds
-// since 1970 and lengths of time are seconds, rounded to a float64: [Frame.Time],
-// [Frame.Duration] and [Frame.Whole] are exact.
+// Number returns the number in one cell, clamped into the schema. It returns NaN for a missing
+// value in a column that declares one ([Column.WithMissing]), and for a column of levels or
+// identifiers. Datetimes are seconds since 1970 and durations are seconds, rounded to a float64;
+// [Frame.Time], [Frame.Duration] and [Frame.Whole] are exact.
 func (f *Frame) Number(row, column int) float64 {
 	code := &f.schema.table.cells[column]
 	switch {
@@ -115,9 +114,8 @@ func (f *Frame) Number(row, column int) float64 {
 	return code.number(f.cells[column].numbers[row])
 }
 
-// Level returns the place of one cell's level among those of the column, inside the
-// schema; -1 for a missing value that is one of its own, and for a column of
-// numbers.
+// Level returns the index of one cell's level among the levels of the column. It returns -1 for a
+// missing value in a column that declares one, and for a column of numbers.
 func (f *Frame) Level(row, column int) int {
 	code := &f.schema.table.cells[column]
 	if !code.kind.hasLevels() {
@@ -129,7 +127,7 @@ func (f *Frame) Level(row, column int) int {
 	return -1
 }
 
-// Numbers returns the numbers of a column, as [Frame.Number] gives them.
+// Numbers returns the numbers of a column, as [Frame.Number] returns them.
 func (f *Frame) Numbers(column int) []float64 {
 	out := make([]float64, f.n)
 	for i := range out {
@@ -138,7 +136,7 @@ func (f *Frame) Numbers(column int) []float64 {
 	return out
 }
 
-// Levels returns the levels of a column, as [Frame.Level] gives them.
+// Levels returns the levels of a column, as [Frame.Level] returns them.
 func (f *Frame) Levels(column int) []int {
 	out := make([]int, f.n)
 	for i := range out {
@@ -147,7 +145,7 @@ func (f *Frame) Levels(column int) []int {
 	return out
 }
 
-// Label returns the class of one record; -1 where the schema has no classes.
+// Label returns the class of one record, or -1 if the schema has no classes.
 func (f *Frame) Label(i int) int {
 	if f.schema.table.label < 0 {
 		return -1
@@ -155,7 +153,7 @@ func (f *Frame) Label(i int) int {
 	return f.Level(i, f.schema.table.label)
 }
 
-// Labels returns the classes of all records; nil where the schema has none.
+// Labels returns the classes of all records, or nil if the schema has none.
 func (f *Frame) Labels() []int32 {
 	if f.schema.table.label < 0 {
 		return nil
@@ -167,8 +165,7 @@ func (f *Frame) Labels() []int32 {
 	return out
 }
 
-// Row copies one encoded record into dst, which is allocated where it is too
-// short, and returns it.
+// Row copies one encoded record into dst, which is allocated if it is too short, and returns it.
 func (f *Frame) Row(dst []float32, i int) []float32 {
 	dst = resize(dst, f.schema.dim)
 	clear(dst)
@@ -187,9 +184,8 @@ func (f *Frame) Row(dst []float32, i int) []float32 {
 	return dst
 }
 
-// Encoded returns the table of the encoded records: vectors of Dim coordinates in
-// [0, 1], with the same classes. It is what writers of arrays, gonum and tensors
-// take.
+// Encoded returns the table of the encoded records: vectors of Dim coordinates in [0, 1], with the
+// same classes. The writers of arrays, gonum matrices and tensors take such a table.
 func (f *Frame) Encoded() *Table {
 	s := Interval(f.schema.dim, 0, 1)
 	s.classes, s.unknown = f.schema.classes, f.schema.unknown
@@ -197,5 +193,5 @@ func (f *Frame) Encoded() *Table {
 	f.Range(0, f.n, &b)
 	labels := column{raw: b.Labels, classes: int32(len(s.classes)), unknown: int32(s.unknown)}
 	return &Table{&tableRef{&tableRows{schema: s, n: f.n, enc: newEncoder(s), flat: b.Dense.Data,
-		labels: labels}}}
+		labels: labels, home: f.home.copied()}}}
 }

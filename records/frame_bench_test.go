@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// fifty is a frame of fifty columns, half numbers, half levels.
+// fifty returns a frame of fifty columns, half numbers, half levels.
 func fifty(b *testing.B, n int) *records.Frame {
 	b.Helper()
 	var columns []records.Column

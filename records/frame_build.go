@@ -14,19 +14,19 @@ import (
 // FrameBuilder collects the rows of a [Frame], one at a time.
 type FrameBuilder struct{ *builderRef }
 
-// builderRef hides what it points to, see private.go.
+// builderRef hides what it points to; see private.go.
 type builderRef struct{ *builderRows }
 
 type builderRows struct {
 	schema Schema
-	lookup []map[string]uint16 // codes by text, of columns of levels
+	lookup []map[string]uint16 // level codes by text, for columns of levels
 	cells  []cells
 	n      int
 }
 
 // NewFrameBuilder starts a frame without rows.
 //
-// Errors: *[param.Error] for a schema that is not of tables.
+// Errors: *[param.Error] for a schema that is not of a table.
 func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -42,13 +42,13 @@ func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 	return b, nil
 }
 
-// codes are the levels by all texts that name them.
+// codes returns the level code of every text that names a level.
 func (c Column) codes() map[string]uint16 {
 	if !c.kind.hasLevels() {
 		return nil
 	}
 	if c.kind == HashedColumn {
-		return map[string]uint16{} // every text is found by its hash
+		return map[string]uint16{} // buckets are found by hash
 	}
 	codes := make(map[string]uint16, len(c.levels)+len(c.aliases))
 	for i, text := range c.levels {
@@ -60,20 +60,20 @@ func (c Column) codes() map[string]uint16 {
 	return codes
 }
 
-// Append adds a row: one value a column, in the schema's order, the label
-// included.
+// Append adds a row: one value for each column, in the schema's order, including the label.
 //
-// A value is nil for missing, a text ([]byte too) or any Go number or bool, named
-// types included, and a [time.Time] for a [Datetime]. A column of numbers reads a text as a number,
-// and true as 1; a column of levels takes a number as its decimal text, and false and true as its
-// first and second level if it has two. What an [Identifier] is given is dropped.
+// A value is nil if it is missing. Otherwise it is a text (a string or []byte), a Go number or a
+// bool, including values of named types, or a [time.Time] for a [Datetime]. A column of numbers
+// parses texts and reads true as 1. A column of levels reads a number as its decimal text and, if
+// it has two levels, false and true as the first and the second. A value for an [Identifier] is
+// discarded.
 //
-// Errors: *[param.Error] for a wrong number of values, or a Go type that is none
-// of these. Values are never an error; [Check] reports invalid ones.
+// Errors: *[param.Error] for a wrong number of values or a value of another type. Invalid values
+// are not an error; [Check] reports them.
 func (b *FrameBuilder) Append(values ...any) error {
 	if len(values) != len(b.cells) {
 		return param.New("records.FrameBuilder.Append", fmt.Sprintf("%d values", len(values)),
-			fmt.Sprintf("%d, one a column", len(b.cells)))
+			fmt.Sprintf("%d, one for each column", len(b.cells)))
 	}
 	if b.n >= maxRows {
 		return param.New("records rows", b.n, fmt.Sprintf("at most %d", maxRows))
@@ -88,7 +88,7 @@ func (b *FrameBuilder) Append(values ...any) error {
 	return nil
 }
 
-// truncate drops the cells of a row that was refused half way.
+// truncate removes the cells of a row that was rejected after some of them had been added.
 func (b *FrameBuilder) truncate() {
 	for j := range b.cells {
 		c := &b.cells[j]
@@ -107,7 +107,7 @@ func (b *FrameBuilder) Frame() *Frame {
 	return f
 }
 
-// FromValues makes a frame of rows of Go values.
+// FromValues returns a frame of rows of Go values.
 //
 // Errors: those of [NewFrameBuilder] and [FrameBuilder.Append].
 func FromValues(s Schema, rows ...[]any) (*Frame, error) {
@@ -198,7 +198,7 @@ func (b *FrameBuilder) appendMissing(j int) {
 	}
 }
 
-// appendUnknown adds a cell of unknown content.
+// appendUnknown adds a cell whose content could not be read.
 func (b *FrameBuilder) appendUnknown(j int) {
 	if b.lookup[j] == nil {
 		b.appendNumber(j, unreadable)

@@ -2,8 +2,8 @@ package records
 
 import "math"
 
-// Stray reports whether one cell holds what its column does not allow, which is
-// what [Check] reports.
+// Stray reports whether one cell holds a value that its column does not allow; [Check] reports such
+// cells.
 func (f *Frame) Stray(row, column int) bool {
 	code, c := &f.schema.table.cells[column], f.cells[column]
 	switch {
@@ -44,6 +44,7 @@ func (f *Frame) check() error {
 		}
 	}
 	f.checkRules(&found)
+	found.named(f.schema)
 	return found.err()
 }
 
@@ -54,7 +55,7 @@ func (f *Frame) checkRules(found *defects) {
 	}
 	e, err := NewEnforcer(f.schema, f.schema.table.constraints...)
 	if err != nil {
-		return // a frame of such a schema cannot be made
+		return // not reached: no frame can have such a schema
 	}
 	w := &work{frame: f}
 	for i := range f.n {
@@ -66,7 +67,7 @@ func (f *Frame) checkRules(found *defects) {
 			if f.schema.table.cells[place].kind == LabelColumn {
 				place = -1
 			}
-			found.add(i, place, "breaks the constraint that "+e.rules[k].Constraint.String())
+			found.add(i, place, "breaks the constraint: "+e.rules[k].Constraint.String())
 		}
 		e.remember(w, i)
 	}

@@ -12,30 +12,30 @@ import (
 )
 
 // Values are the raw cells of one column of a table, in one of five forms: numbers, whole numbers,
-// moments, texts, or codes of texts in a dictionary. Exactly one form is given, and columns of any
-// sort take any, as [FrameBuilder.Append] reads them; moments are for datetimes alone. What is
-// given for identifiers is dropped.
+// moments, texts, or codes of texts in a dictionary. Exactly one form must be set. A column of any
+// kind takes any form and reads it as [FrameBuilder.Append] does, except that only datetimes take
+// moments. Values for identifiers are discarded.
 type Values struct {
 	Numbers []float64 // NaN is a missing value
 	Whole   []int64
 	Times   []time.Time
 	Texts   []string
-	// Codes are places in Dictionary; a code that is none of its places is a missing value.
+	// Codes are indices into Dictionary; a code outside it is a missing value.
 	Codes      []int32
 	Dictionary []string
 	// Missing says which cells hold a missing value, whatever else they hold; nil for none.
 	Missing []bool
-	// Shared lets the frame keep Numbers where it can, instead of copying them: they must not be
+	// Shared allows the frame to keep Numbers instead of copying it. The slice must then not be
 	// written to while the frame is in use.
 	Shared bool
 }
 
-// len is the number of cells.
+// len returns the number of cells.
 func (v Values) len() int {
 	return len(v.Numbers) + len(v.Whole) + len(v.Times) + len(v.Texts) + len(v.Codes)
 }
 
-// forms is the number of forms that are given.
+// forms returns the number of forms that are set.
 func (v Values) forms() (n int) {
 	for _, given := range []bool{v.Numbers != nil, v.Whole != nil, v.Times != nil,
 		v.Texts != nil, v.Codes != nil} {
@@ -46,11 +46,11 @@ func (v Values) forms() (n int) {
 	return n
 }
 
-// FromColumns makes a frame of whole columns, one for each of the schema's, in its order, the label
-// included. Files that are kept by column are read this way. The slices are copied, but for those
-// that are Shared.
+// FromColumns returns a frame of whole columns, one for each column of the schema, in its order,
+// including the label. It suits files that are stored by column. The slices are copied unless they
+// are Shared.
 //
-// Values are never an error; [Check] reports invalid ones.
+// Invalid values are not an error; [Check] reports them.
 //
 // Errors: *[param.Error] for a schema that is not of tables, a wrong number of columns, columns of
 // different lengths, or of none or several forms.
@@ -101,7 +101,7 @@ func (b *FrameBuilder) appendColumn(j int, v Values, rows int) {
 	}
 }
 
-// ticks reads cells as those of a column that is held in ticks.
+// ticks reads the cells of a column that is held in ticks.
 func (v Values) ticks(code *tickCode, rows int) []int64 {
 	out := make([]int64, rows)
 	for i, x := range v.Whole {
@@ -133,7 +133,7 @@ func (v Values) ticks(code *tickCode, rows int) []int64 {
 	return out
 }
 
-// numbers reads cells as those of a column of numbers.
+// numbers reads the cells of a column of numbers.
 func (v Values) numbers(rows int) []float64 {
 	if v.Shared && v.Numbers != nil && v.Missing == nil {
 		return v.Numbers
@@ -163,7 +163,7 @@ func (v Values) numbers(rows int) []float64 {
 	return out
 }
 
-// levels reads cells as those of a column of levels, whose codes lookup holds.
+// levels reads the cells of a column of levels; lookup holds the code of each text.
 func (v Values) levels(code *cellCode, lookup map[string]uint16, rows int) []uint16 {
 	known := func(text string) uint16 { return code.code(lookup, strings.TrimSpace(text)) }
 	dictionary := make([]uint16, len(v.Dictionary))

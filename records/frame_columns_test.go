@@ -109,7 +109,7 @@ func TestColumnsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// TestSharedColumns are kept where nothing has to be changed in them.
+// TestSharedColumns: shared columns are not copied if no value has to be changed.
 func TestSharedColumns(t *testing.T) {
 	s := must(records.NewSchema(records.Numeric("x", 0, 10).WithMissing()))(t)
 	for _, c := range []struct {

@@ -12,17 +12,16 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ReadFrame reads records of a table, one a line, plain or gzip-compressed; see
-// [CSV] for how columns are found. Blanks around a field do not count, nor do
-// blank lines.
+// ReadFrame reads records of a table, one per line, plain or gzip-compressed; see [CSV] for how
+// columns are found. Blanks around a field and blank lines are ignored.
 //
-// What a line holds is never an error: a text that is no number or no level is
-// encoded as the schema says, a line that cannot be read as a record of such texts,
-// and [Check] reports it.
+// The content of a line is never an error. A text that is not a number, or not a level, is encoded
+// as the schema says; a line that cannot be read becomes a record of such texts. [Check] reports
+// both.
 //
-// Errors: [ErrFormat] where the header lacks a column, the first line looks like a header
-// that is not declared, or compression is damaged; *[LimitError]; *[param.Error] for a schema
-// or a layout that does not fit.
+// Errors: [ErrFormat] if the header lacks a column, if the first line looks like a header that is
+// not declared, or for damaged compression; *[LimitError]; *[param.Error] for a schema or a layout
+// that does not fit.
 func (c CSV) ReadFrame(r io.Reader, s Schema) (*Frame, error) {
 	in, err := c.frameReader(r, s)
 	if err != nil {
@@ -38,20 +37,20 @@ func (c CSV) OpenFrame(path string, s Schema) (*Frame, error) {
 	return withFile(path, func(r io.Reader) (*Frame, error) { return c.ReadFrame(r, s) })
 }
 
-// Stream reads records of a table in frames of the given number of rows, the
-// last one of what is left, in memory that does not grow with the file. It ends
-// after the first error, which is one of those of [CSV.ReadFrame].
+// Stream reads records of a table in frames of the given number of rows, the last of which may have
+// fewer, in memory that does not grow with the file. It ends after the first error, which is one of
+// those of [CSV.ReadFrame].
 func (c CSV) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, error] {
 	return streamFrames("records.CSV.Stream rows", rows, func() (rowReader, error) {
 		return c.frameReader(r, s)
 	})
 }
 
-// frameReader is a file of table rows being read.
+// frameReader reads the rows of a table from a file.
 type frameReader struct {
 	lines   *csvLines
 	rows    *FrameBuilder
-	width   int   // fields of a line
+	width   int   // number of fields of a line
 	fields  []int // which field of a line holds each column
 	missing map[string]bool
 	first   bool // the next line is the first, and is not known to be a record
@@ -112,26 +111,28 @@ func (in *frameReader) place(c CSV, s Schema) error {
 			continue
 		}
 		if !found {
-			return malformed("no column is named %q", column.name)
+			return malformed("no column is named %q: a header must name all columns of the schema",
+				column.name)
 		}
 		if twice[column.name] {
-			return malformed("two columns are named %q", column.name)
+			return malformed("several columns of the file are named %q", column.name)
 		}
 		in.fields = append(in.fields, at)
 	}
 	return nil
 }
 
-// only is the one field of a line that has a name; -1 where there is none, or more than one.
-func (in *frameReader) only(name string) int {
-	at := slices.Index(in.names, name)
-	if at >= 0 && slices.Contains(in.names[at+1:], name) {
-		return -1
+// count returns the number of fields with a name.
+func (in *frameReader) count(name string) (n int) {
+	for _, other := range in.names {
+		if other == name {
+			n++
+		}
 	}
-	return at
+	return n
 }
 
-// read appends at most n rows; io.EOF says that there are no more.
+// read appends at most n rows; io.EOF means that there are no more.
 func (in *frameReader) read(n int) error {
 	for in.rows.Len() < n {
 		fields, fault, err := in.lines.next(in.width, in.width)
@@ -155,7 +156,7 @@ func (in *frameReader) read(n int) error {
 	return nil
 }
 
-// row appends one record, of unknown content where its line has a fault.
+// row appends one record. If its line has a fault, its values are unknown.
 func (in *frameReader) row(fields [][]byte, fault lineFault) {
 	for j, at := range in.fields {
 		if fault == readable && at >= 0 {
@@ -188,8 +189,8 @@ func (in *frameReader) named(fields [][]byte) bool {
 	return numbers > 0
 }
 
-// add reads one field. A text that names a level is that level, even if it
-// usually means missing.
+// add reads one field. A text that names a level means that level, even if it is one of the texts
+// for missing values.
 func (in *frameReader) add(j int, text []byte) {
 	levels := in.rows.lookup[j]
 	code, level := levels[string(text)]
@@ -207,12 +208,12 @@ func (in *frameReader) add(j int, text []byte) {
 	}
 }
 
-// validateFrames judges the layout of a file of tables.
+// validateFrames checks the layout of a file of tables.
 func (c CSV) validateFrames(s Schema) error {
 	errs := []error{s.Validate(), c.validateCharacters()}
 	if errs[0] == nil && s.kind != MixedTable {
 		errs = append(errs,
-			param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema; vectors are read by Read"))
+			param.New("records.Schema.Kind", s.kind, "a table, made by NewSchema; vectors and images are read by Read"))
 	}
 	if c.LabelColumn != 0 {
 		errs = append(errs,
@@ -222,10 +223,11 @@ func (c CSV) validateFrames(s Schema) error {
 	for i, name := range c.Names {
 		if name != "" && slices.Contains(c.Names[:i], name) {
 			errs = append(errs,
-				param.New("records.CSV.Names", fmt.Sprintf("%q twice", name), "names of their own"))
+				param.New("records.CSV.Names", fmt.Sprintf("%q twice", name), "names that are unique"))
 		}
 		if strings.ContainsAny(name, "\r\n") {
-			errs = append(errs, param.New("records.CSV.Names", fmt.Sprintf("%q", name), "names of one line"))
+			errs = append(errs,
+				param.New("records.CSV.Names", fmt.Sprintf("%q", name), "names without line breaks"))
 		}
 	}
 	return errors.Join(errs...)

@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// pets is a small table with a missing value and an alias.
+// pets returns a small table with a missing value and an alias.
 func pets(t testing.TB) records.Schema {
 	t.Helper()
 	return must(records.NewSchema(records.Integer("age", 0, 30).WithMissing(),
@@ -27,7 +27,7 @@ func pets(t testing.TB) records.Schema {
 		records.Label("home", "no", "yes").WithAlias("yes", "yes.", "Y")))(t)
 }
 
-// cellsOf are the texts of a frame.
+// cellsOf returns the texts of a frame.
 func cellsOf(f *records.Frame) string {
 	var rows []string
 	for i := range f.Len() {
@@ -99,7 +99,7 @@ func TestWhatIsNoFileOfTheTable(t *testing.T) {
 	}
 }
 
-// TestRowsThatCannotBeRead are neutral records of their own, which Check finds.
+// TestRowsThatCannotBeRead: each becomes a separate neutral record, which Check reports.
 func TestRowsThatCannotBeRead(t *testing.T) {
 	for _, line := range []string{"1,cat,2", "1,cat,2,yes,5", "\"1,cat,2,yes", "1,c\"at,2,yes",
 		"1,\"cat\"x,2,yes", "\x1f\x8b", "x"} {
@@ -119,8 +119,8 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAHeaderThatIsNotDeclared is noticed before any record is kept, and a record is not taken for
-// one.
+// TestAHeaderThatIsNotDeclared: it is found before any record is kept, and a record is not taken
+// for a header.
 func TestAHeaderThatIsNotDeclared(t *testing.T) {
 	s, dense := pets(t), records.Interval(2, 0, 9).WithLabels("a", "b")
 	const row = "3,cat,4.5,yes\n"
@@ -286,7 +286,7 @@ func TestPartsPassOnWhatComes(t *testing.T) {
 	}
 }
 
-// lines is an endless supply of rows, cut after n.
+// lines is a reader of n rows.
 type lines struct {
 	row  string
 	n    int

@@ -16,13 +16,14 @@ import (
 )
 
 // Value returns the text of one cell, inside the schema: a number, a moment, a length of time in
-// seconds, the name of a level or an identifier, and "" for a missing value that is one of its own.
+// seconds, the name of a level, or an identifier. It is "" for a missing value in a column that
+// declares one.
 func (f *Frame) Value(row, column int) string {
 	text, _ := f.appendText(nil, row, column)
 	return string(text)
 }
 
-// appendText appends the text of one cell, or says that its value is missing.
+// appendText appends the text of one cell, or reports that its value is missing.
 func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bool) {
 	c := &f.schema.table.columns[column]
 	if code := &f.schema.table.cells[column]; code.tick != nil || c.kind == IdentifierColumn {
@@ -53,13 +54,13 @@ func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bo
 	return append(dst, c.levels[l]...), false
 }
 
-// WriteFrame writes the records of a table, one a line, as RFC 4180 quotes them
-// and with lines that end in a line feed, so that ReadFrame gives them back.
-// Columns are those of Names where that is given, and empty where the schema has
-// none of that name; else those of the schema.
+// WriteFrame writes the records of a table, one per line, so that ReadFrame returns the same
+// records. Fields are quoted as in RFC 4180, and lines end in a line feed. The columns are those of
+// Names if it is set, otherwise those of the schema. A column of Names that the schema does not
+// have is left empty.
 //
-// Errors: the writer's; *[param.Error] for a layout that does not fit, or in which
-// a missing value would be read as a level.
+// Errors: the writer's; *[param.Error] for a layout that does not fit, or with which a missing
+// value would be read as a level.
 func (c CSV) WriteFrame(w io.Writer, f *Frame) error {
 	if f == nil {
 		return given("records.CSV.WriteFrame", nil)
@@ -67,9 +68,8 @@ func (c CSV) WriteFrame(w io.Writer, f *Frame) error {
 	return c.WriteFrames(w, f.schema, func(yield func(Data, error) bool) { yield(f, nil) })
 }
 
-// WriteFrames is [CSV.WriteFrame] for records that come in parts, such as those a
-// generator streams, in memory that does not grow with their number. The first
-// error of the parts ends it.
+// WriteFrames is [CSV.WriteFrame] for records that arrive in parts, such as those that a generator
+// streams. Its memory does not grow with their number. It stops at the first error of the parts.
 func (c CSV) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) error {
 	out, err := c.frameWriter(w, s)
 	if err != nil {
@@ -85,8 +85,8 @@ func (c CSV) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) er
 	return nil
 }
 
-// frameWriter is a file of table rows being written. Its buffer keeps the first
-// error until it is flushed.
+// frameWriter writes the rows of a table to a file. Its buffer keeps the first error until it is
+// flushed.
 type frameWriter struct {
 	w       *bufio.Writer
 	names   []string
@@ -116,7 +116,7 @@ func (c CSV) frameWriter(w io.Writer, s Schema) (*frameWriter, error) {
 			out.names = append(out.names, column.name)
 		} else if !slices.Contains(c.Names, column.name) {
 			return nil, param.New("records.CSV.Names", c.Names,
-				fmt.Sprintf("all columns of the schema, %q too", column.name))
+				fmt.Sprintf("the names of all columns of the schema: %q is missing", column.name))
 		}
 	}
 	for _, name := range out.names {
@@ -125,8 +125,7 @@ func (c CSV) frameWriter(w io.Writer, s Schema) (*frameWriter, error) {
 	return out, nil
 }
 
-// missingText is the first text of a missing value that is no level of the
-// column.
+// missingText returns the first text of a missing value that is not a level of the column.
 func (c CSV) missingText(column Column) (string, error) {
 	if !column.missing {
 		return "", nil
@@ -138,7 +137,7 @@ func (c CSV) missingText(column Column) (string, error) {
 		}
 	}
 	return "", param.New("records.CSV.Missing", c.MissingTexts(),
-		fmt.Sprintf("a text that is no level of column %q", column.name))
+		fmt.Sprintf("a text that is not a level of column %q", column.name))
 }
 
 func (o *frameWriter) header() {
@@ -162,7 +161,7 @@ func (o *frameWriter) row(f *Frame, i int) {
 	o.w.WriteByte('\n')
 }
 
-// field writes one field of a line, the k-th.
+// field writes field k of a line.
 func (o *frameWriter) field(k int, text []byte) {
 	if k > 0 {
 		o.w.WriteRune(o.comma)
@@ -176,8 +175,8 @@ func (o *frameWriter) field(k int, text []byte) {
 	o.w.WriteByte('"')
 }
 
-// quoted reports whether a field would be read as something else without quotes:
-// as two fields, as a comment, or, alone on a line, as no line at all.
+// quoted reports whether a field would be read differently without quotes: as two fields, as a
+// comment, or, alone on its line, as a blank line.
 func (o *frameWriter) quoted(k int, text []byte) bool {
 	if len(text) == 0 {
 		return len(o.names) == 1
@@ -187,7 +186,7 @@ func (o *frameWriter) quoted(k int, text []byte) bool {
 		unicode.IsSpace(first) || k == 0 && first == o.comment
 }
 
-// text is the text of a cell that is no plain number.
+// text returns the text of a cell that is not a plain number.
 func (f *Frame) text(row, column int) (text string, missing bool) {
 	c := &f.schema.table.columns[column]
 	if c.kind.hasLevels() {

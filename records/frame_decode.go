@@ -7,12 +7,11 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// DecodeFlat makes a frame of row-major encoded vectors, such as a network states
-// them. Whatever the numbers are, NaN and infinite ones included, every row is
-// inside the schema: the largest coordinate of a one-hot block names the level,
-// numbers are scaled back between the column's bounds and rounded to what a
-// coordinate can tell apart, whole numbers and ordered levels to the nearest, and
-// a value is missing where its coordinate exceeds one half.
+// DecodeFlat returns a frame of row-major encoded vectors, such as the output of a network. Every
+// row is inside the schema, whatever the numbers are, including NaN and infinities. The largest
+// coordinate of a one-hot block gives the level. Numbers are scaled back between the column's
+// bounds and rounded to the digits that a coordinate can distinguish, whole numbers and ordered
+// levels to the nearest. A value is missing if its coordinate for that exceeds one half.
 //
 // Shapes: encoded has n·Dim values; labels, present exactly if the schema has
 // classes, has n.
@@ -68,9 +67,8 @@ func (k *cellCode) decode(encoded []float32, dim, n int, classes column) cells {
 	return c
 }
 
-// clampRow replaces an encoded row by the nearest that the schema can hold.
-// Numbers keep their digits: only what is outside [0, 1] is moved, by the
-// caller.
+// clampRow replaces an encoded row by the nearest that the schema can hold. Numbers keep their
+// digits; the caller has clamped them to [0, 1].
 func (m *mixed) clampRow(row []float32) {
 	for j := range m.cells {
 		k := &m.cells[j]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/param"
 )
@@ -13,15 +14,15 @@ import (
 // [Identifier] of it; see [GroupBy]. The person's name is the text of that column without
 // surrounding blanks, byte by byte. Names are discarded after reading.
 //
-// A line that cannot be read as a record, or has no name, is left out: it belongs to no known
+// A line that cannot be read as a record, or has no name, is omitted. It belongs to no known
 // person, and a record of unknown content would count as another person.
 //
-// Errors: those of ReadFrame and GroupBy; *[param.Error] where the person's column is one of the
-// schema's; [ErrFormat] where the file does not name it.
+// Errors: those of ReadFrame and GroupBy; *[param.Error] if the person's column is one of the
+// schema's other columns; [ErrFormat] if the file does not name it.
 func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Persons, error) {
 	if most < 1 || most > MostRows {
 		return nil, param.New("records.CSV.ReadPersons.most", most,
-			fmt.Sprintf("a number of rows a person in [1, %d]", MostRows))
+			fmt.Sprintf("a number of rows per person in [1, %d]", MostRows))
 	}
 	in, err := c.frameReader(r, s)
 	if err != nil {
@@ -30,11 +31,11 @@ func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Perso
 	for _, column := range s.table.columns {
 		if column.name == person && column.kind != IdentifierColumn {
 			return nil, param.New("records.CSV.ReadPersons.person", quotedName(person),
-				"a column of the file that is none of the schema's, since it tells who a person is")
+				"a column that names persons: one not in the schema, or an identifier of it")
 		}
 	}
-	if in.persons.field = in.only(person); in.persons.field < 0 {
-		return nil, malformed("not exactly one column is named %q", person)
+	if in.persons.field = slices.Index(in.names, person); in.count(person) != 1 {
+		return nil, malformed("%d columns are named %q: want one", in.count(person), person)
 	}
 	in.persons.index = map[string]int32{}
 	frame, err := readFrame(in)
@@ -53,14 +54,14 @@ func (c CSV) OpenPersons(path string, s Schema, person string, most int) (*Perso
 	})
 }
 
-// rowPersons are the persons of the rows that a reader has kept.
+// rowPersons holds the persons of the rows that a reader has kept.
 type rowPersons struct {
 	field int              // of a line
-	index map[string]int32 // nil where persons are not asked for
+	index map[string]int32 // nil if persons are not wanted
 	of    []int32
 }
 
-// keep notes whose row a line is, and reports whether it is anybody's.
+// keep records the person of a line, and reports whether it belongs to one.
 func (p *rowPersons) keep(in *input, fields [][]byte, fault lineFault) (bool, error) {
 	if p.index == nil {
 		return true, nil

@@ -1,6 +1,6 @@
 package records
 
-// Take returns a frame of copies of the given rows, in that order.
+// Take returns a frame of copies of the given rows, in the given order.
 func (f *Frame) Take(rows []int32) *Frame {
 	out := &Frame{&frameRef{&frameRows{schema: f.schema, n: len(rows),
 		cells: make([]cells, len(f.cells)),
@@ -42,8 +42,7 @@ func (f *Frame) WithoutLabels() *Frame {
 	return out
 }
 
-// RowsByLabel lists the rows of each class. The lists are as private as the
-// labels.
+// RowsByLabel returns the rows of each class. The lists are as private as the labels.
 func (f *Frame) RowsByLabel() [][]int32 {
 	out := make([][]int32, f.schema.Classes())
 	for i, l := range f.Labels() {
@@ -52,7 +51,7 @@ func (f *Frame) RowsByLabel() [][]int32 {
 	return out
 }
 
-// concatFrames joins the raw cells of frames; data of another type is decoded.
+// concatFrames joins the raw cells of frames; data of other types are decoded first.
 func concatFrames(s Schema, parts []Data) (Data, error) {
 	out := &Frame{&frameRef{&frameRows{schema: s, cells: make([]cells, len(s.table.cells)),
 		home: joined(parts)}}}

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// people has a column of every kind, with everything that a column can be told.
+// people has a column of every kind, with every setting of columns.
 func people(t testing.TB) records.Schema {
 	t.Helper()
 	return must(records.NewSchema(
@@ -106,8 +106,8 @@ func TestLogarithmBendsTheScale(t *testing.T) {
 	}
 }
 
-// TestMaxNormIsAttained by a row with every number at its upper bound, and
-// exceeded by none.
+// TestMaxNormIsAttained: a row with every number at its upper bound has the largest norm, and no
+// row exceeds it.
 func TestMaxNormIsAttained(t *testing.T) {
 	s := people(t)
 	f := must(records.FromValues(s,
@@ -147,7 +147,7 @@ func validRow(t *testing.T, s records.Schema, row []float32) {
 	}
 }
 
-// hostile is a random encoded coordinate: mostly inside, often on an edge, and
+// hostile returns a random encoded coordinate: mostly inside, often on an edge, and
 // sometimes any float32 there is.
 func hostile(r *rand.Rand) float32 {
 	switch r.IntN(8) {
@@ -230,8 +230,8 @@ func sameFrame(a, b *records.Frame) bool {
 	return true
 }
 
-// TestEncodingIsStable: what is decoded is encoded where it was, up to the digits
-// that decoding drops.
+// TestEncodingIsStable: encoding a decoded row gives the same coordinates, up to the digits that
+// decoding drops.
 func TestEncodingIsStable(t *testing.T) {
 	s := people(t)
 	r := rand.New(rand.NewPCG(3, 4))
@@ -320,7 +320,7 @@ func TestFrameIsData(t *testing.T) {
 	}
 }
 
-// onlyData hides what a frame is.
+// onlyData hides the type of a frame.
 type onlyData struct{ records.Data }
 
 func TestForeignDataOfATableIsJoined(t *testing.T) {
@@ -332,7 +332,7 @@ func TestForeignDataOfATableIsJoined(t *testing.T) {
 	}
 }
 
-// torn is data of another type that hands out what no table holds.
+// torn is data of another type that returns rows that no table can hold.
 type torn struct{ *records.Frame }
 
 func (d torn) Range(lo, hi int, b *device.Batch) {

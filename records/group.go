@@ -9,16 +9,16 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Visits describes a file with many rows per person, one visited item (or several separated by
-// blanks) per row, to be grouped into one set per person. All of a person's rows, in any order
-// in the file, become one record of at most the schema's number of items, so that the unit of a
-// guarantee is the user: see [UnitOf].
+// Visits describes a file with many rows per person, each with one visited item or several
+// separated by blanks. Reading it makes one set per person: all of a person's rows, in any order in
+// the file, become one record of at most the schema's number of items. The unit of a guarantee is
+// then the user; see [UnitOf].
 //
-// A row is a line, and its person is a fixed function of that line: the text of the user's
-// column, or the one person without a name where the line has no such column. Fields may be quoted;
-// a quote that is not closed on its line is an ordinary character.
+// A row is a line, and its person depends on that line only: it is the text of the user's column.
+// All lines without such a column belong to one person without a name. Fields may be quoted; a
+// quote that is not closed on its line is an ordinary character.
 //
-// Columns are found by name where there is a header, else by their positions, counted from 0.
+// Columns are found by name if there is a header, otherwise by position, counted from 0.
 type Visits struct {
 	Comma              rune // between columns; 0 for a comma
 	Header             bool
@@ -29,12 +29,12 @@ type Visits struct {
 
 // Read groups the rows, plain or gzip-compressed. Persons come in the order of their first rows.
 // Which items of a person with too many are kept is a fixed function of that person's set. Item
-// numbers outside the universe, what is no number, and the items of a line that is too long are
-// dropped; their person stays.
+// numbers outside the universe, texts that are not numbers, and the items of a line that is too
+// long are dropped, but their person is kept.
 //
-// Memory is that of the persons and their distinct items.
-// Errors: [ErrFormat] where the header does not name both columns; *[LimitError];
-// *[*param.Error] for invalid columns, or a schema other than sets without classes.
+// It takes memory for the persons and their distinct items.
+// Errors: [ErrFormat] if the header does not name both columns; *[LimitError]; *[param.Error] for
+// invalid columns, or a schema other than sets without classes.
 func (v Visits) Read(r io.Reader, s Schema) (*SetTable, error) {
 	b, err := newSetBuilder(s)
 	if err != nil {
@@ -74,7 +74,7 @@ func (v Visits) validate() error {
 		return c.Err()
 	}
 	c.OK(v.UserColumn >= 0 && v.Column >= 0 && v.UserColumn != v.Column, "records.Visits.UserColumn",
-		v.UserColumn, "the positions of two different columns, UserColumn and Column")
+		v.UserColumn, "the positions of two different columns, UserColumn and Column, counted from 0")
 	last := max(v.UserColumn, v.Column)
 	c.OK(last < v.Limits.fields(0), "records.Visits.UserColumn", last, "positions below Limits.Fields")
 	return c.Err()
@@ -88,7 +88,7 @@ func (v Visits) scan(lines *csvLines, g *grouping) error {
 			return err
 		}
 		if user, item = slices.Index(names, v.User), slices.Index(names, v.Item); user < 0 || item < 0 {
-			return malformed("the header does not name both columns")
+			return malformed("the header does not name both columns, %q and %q", v.User, v.Item)
 		}
 	}
 	for {
@@ -111,11 +111,11 @@ type grouping struct {
 	dim       uint64
 	perPerson int // values stored per person in addition to the items
 	index     map[string]uint32
-	visits    []uint64 // person and item, of which 32 bits each
+	visits    []uint64 // person and item, 32 bits each
 }
 
-// row adds what one line says. Of a line that is too long only the person is read, if the line goes
-// on after the name.
+// row adds the content of one line. If the line is too long, only the person is read, provided that
+// the line goes on after the name.
 func (g *grouping) row(fields [][]byte, fault lineFault, userAt, itemAt int) error {
 	var name, items []byte
 	if userAt < len(fields) && (fault != tooLong || userAt+1 < len(fields)) {
@@ -140,7 +140,7 @@ func (g *grouping) row(fields [][]byte, fault lineFault, userAt, itemAt int) err
 	return nil
 }
 
-// person is the number of a person.
+// person returns the number of a person.
 func (g *grouping) person(name []byte) (uint32, error) {
 	if p, known := g.index[string(name)]; known {
 		return p, nil
@@ -156,10 +156,10 @@ func (g *grouping) person(name []byte) (uint32, error) {
 	return p, nil
 }
 
-// valuesPerName is what a name and its place in an index take, in numbers of a set.
+// valuesPerName is the memory of a name and its index entry, as a number of values of a set.
 const valuesPerName = 9
 
-// visit adds an item of a person. Storage that is full is rid of repetitions before it grows.
+// visit adds an item of a person. Repetitions are removed before the storage grows.
 func (g *grouping) visit(person, item uint32) error {
 	if len(g.visits) == cap(g.visits) {
 		before := len(g.visits)

@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// Hashed is a column of texts of which there are too many to declare: each falls into one of some
-// public buckets, by a fixed function of the text alone, and is that bucket from then on, encoded
-// one-hot. Texts are distinguished as far as their buckets are: with b buckets two texts are the
-// same with probability 1/b.
+// Hashed returns a column of texts, for texts that are too many to declare. A fixed, public hash
+// puts each text into one of the given number of buckets, and the bucket is encoded one-hot. Texts
+// in the same bucket are not distinguished: with b buckets this happens to two texts with
+// probability 1/b.
 //
-// A bucket's name, which is what generated records hold, is the first of the known texts that fall
-// into it, or "bucket-17". Known texts are declared, like levels; there may be any number of them.
-// The names are the column's [Column.Levels].
+// Generated records hold the name of a bucket: the first known text that falls into it, or a name
+// such as "bucket-17". Known texts are declared, like levels; there may be any number of them.
+// [Column.Levels] returns the names.
 //
-// What is missing falls nowhere: it is the first bucket unless [Column.WithMissing] gives it a
-// place of its own.
+// A missing value becomes the first bucket unless the column is [Column.WithMissing].
 func Hashed(name string, buckets int, known ...string) Column {
 	c := Column{kind: HashedColumn, name: name, known: append([]string(nil), known...)}
 	if buckets < 2 || buckets > maxLevels {
@@ -40,8 +39,8 @@ func Hashed(name string, buckets int, known ...string) Column {
 
 const bucketPrefix = "bucket-"
 
-// bucketOf is the bucket of a text: FNV-1a, mixed as SplitMix64 does it, and scaled. Files depend
-// on it; it never changes.
+// bucketOf returns the bucket of a text: its FNV-1a hash, mixed as in SplitMix64, and scaled. Files
+// depend on it, so it must never change.
 func bucketOf[T string | []byte](text T, buckets int) int {
 	h := uint64(14695981039346656037)
 	for i := range len(text) {
@@ -51,14 +50,14 @@ func bucketOf[T string | []byte](text T, buckets int) int {
 	return int(hi)
 }
 
-// mixed64 is the last step of SplitMix64, which takes no two numbers to one.
+// mixed64 is the last step of SplitMix64, a bijection.
 func mixed64(h uint64) uint64 {
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb
 	return h ^ h>>31
 }
 
-// bucket is that of a text, or the one whose number the text names.
+// bucket returns the bucket of a text, or the one that the text names by its number.
 func (k *cellCode) bucket(text string) uint16 {
 	if number, named := strings.CutPrefix(text, bucketPrefix); named && digitsOnly(number) {
 		if n, ok := wholeNumber(number); ok && n < int64(k.levels) {
@@ -68,11 +67,11 @@ func (k *cellCode) bucket(text string) uint16 {
 	return uint16(bucketOf(text, int(k.levels)))
 }
 
-// maxBuckets is how many all columns of a schema may have together: a few bytes of a schema file
-// ask for memory that grows with them.
+// maxBuckets is the largest number of buckets of all columns of a schema together. It bounds the
+// memory that a few bytes of a schema file can ask for.
 const maxBuckets = 1 << 18
 
-// hashed wants buckets, and known texts that are no bucket's own name.
+// hashed checks the number of buckets, and that no known text is the name of a bucket.
 func (f *columnFaults) hashed() {
 	c := f.column
 	if len(c.levels) == 0 {
@@ -89,13 +88,13 @@ func (f *columnFaults) hashed() {
 		number, named := strings.CutPrefix(text, bucketPrefix)
 		if !plainText(text) || seen[text] || named && digitsOnly(number) {
 			f.bad(fmt.Sprintf(".Known[%d]", i), quotedName(text),
-				"a text of its own without control characters, or blanks around it, and no bucket's name")
+				"a unique text without control characters or surrounding blanks, and not the name of a bucket")
 		}
 		seen[text] = true
 	}
 }
 
-// code is the level that a text names, or falls into.
+// code returns the level that a text names, or the bucket that it falls into.
 func (k *cellCode) code(lookup map[string]uint16, text string) uint16 {
 	if code, known := lookup[text]; known {
 		return code

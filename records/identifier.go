@@ -10,15 +10,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Identifier is a column of names of records, such as numbers of customers. It is never read: what
-// a record is called plays no part in anything that is done with it, and no record holds it. It is
-// no part of the encoded vector. Generated records are given fresh identifiers by a public rule, no
-// two of one draw the same; see [WithIdentifiers].
+// Identifier returns a column of names of records, such as customer numbers. It is never read or
+// encoded: a record's name has no effect on any computation. Generated records get new identifiers
+// by a public rule, unique within a draw; see [WithIdentifiers].
 func Identifier(name string, rule IdentifierRule) Column {
 	return Column{kind: IdentifierColumn, name: name, rule: rule}
 }
 
-// Rule is how identifiers are made; the zero rule for other columns.
+// Rule returns the rule by which identifiers are made, and the zero rule for other columns.
 func (c Column) Rule() IdentifierRule { return c.rule }
 
 // IdentifierRule says how identifiers are made. The zero rule makes none.
@@ -37,20 +36,21 @@ const (
 	patternRule
 )
 
-// UUID makes identifiers of the form of random UUIDs (RFC 9562, version 4).
+// UUID returns the rule that makes identifiers in the form of random UUIDs (RFC 9562, version 4).
 func UUID() IdentifierRule { return IdentifierRule{kind: uuidRule} }
 
-// Sequence numbers the records of a draw from start on.
+// Sequence returns the rule that numbers the records of a draw, beginning with start.
 func Sequence(start int64) IdentifierRule {
 	return IdentifierRule{kind: sequenceRule, start: start}
 }
 
-// Pattern makes texts of a form: each # is a digit, each ? a letter from A to Z and each * either;
-// what stands behind a backslash is itself, and so is every other character. "C-####" has 10,000
-// identifiers, and more records cannot be given any.
+// Pattern returns the rule that makes texts of a form. Each # stands for a digit, each ? for a
+// letter from A to Z and each * for either; a backslash quotes the next character, and every other
+// character stands for itself. "C-####" has 10,000 identifiers, which bounds the number of records
+// of a draw.
 func Pattern(form string) IdentifierRule { return IdentifierRule{kind: patternRule, pattern: form} }
 
-// String is the rule as a schema's JSON has it.
+// String returns the rule in the form used in a schema's JSON.
 func (r IdentifierRule) String() string {
 	switch r.kind {
 	case uuidRule:
@@ -77,23 +77,23 @@ func parseRule(text string) (IdentifierRule, error) {
 		return Pattern(rest), nil
 	}
 	return IdentifierRule{}, fmt.Errorf(
-		"records: schema: rule %.40q: neither uuid nor sequence:1 nor pattern:C-####", text)
+		"records: schema: rule %.40q: want uuid, sequence:1 or pattern:C-####", text)
 }
 
-// Alphabets of a pattern's places.
+// Alphabets of the characters of a pattern.
 const (
 	digitSigns  = "0123456789"
 	letterSigns = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	alnumSigns  = digitSigns + letterSigns
 )
 
-// place is one character of a pattern: one of some signs, or a fixed one.
+// place is one character of a pattern: one of an alphabet, or a fixed one.
 type place struct {
 	signs string
 	fixed rune
 }
 
-// places are those of a pattern.
+// places returns the characters of a pattern.
 func (r IdentifierRule) places() (list []place) {
 	quoted := false
 	for _, c := range r.pattern {
@@ -116,10 +116,10 @@ func (r IdentifierRule) places() (list []place) {
 	return list
 }
 
-// mostIdentifiers is how many a rule can make at most.
+// mostIdentifiers is the largest number of identifiers of a rule.
 const mostIdentifiers = 1 << 62
 
-// capacity is how many identifiers there are.
+// capacity returns the number of identifiers that a rule can make.
 func (r IdentifierRule) capacity() int64 {
 	switch r.kind {
 	case uuidRule:
@@ -139,7 +139,7 @@ func (r IdentifierRule) capacity() int64 {
 	return int64(n)
 }
 
-// identifier judges a column of identifiers.
+// identifier checks a column of identifiers.
 func (f *columnFaults) identifier() {
 	c := f.column
 	r := c.rule
@@ -147,16 +147,16 @@ func (f *columnFaults) identifier() {
 	case r.kind == noRule || r.kind > patternRule:
 		f.bad(".Rule", r, "UUID, Sequence or Pattern")
 	case r.kind == patternRule && (!plainText(r.pattern) || len(r.pattern) > 256 || r.capacity() < 2):
-		f.bad(".Rule", quotedName(r.pattern), "a text of at most 256 bytes with a #, ? or * in it")
+		f.bad(".Rule", quotedName(r.pattern), "a text of at most 256 bytes that contains #, ? or *")
 	}
 	if c.lo != 0 || c.hi != 0 || c.logarithmic || len(c.levels) > 0 || c.other != "" ||
 		len(c.aliases) > 0 || c.missing {
-		f.bad(".Bounds", c.kind, "a name and a rule alone: identifiers are never read")
+		f.bad(".Bounds", c.kind, "a name and a rule only: identifiers are never read")
 	}
 }
 
-// number is the number behind the identifier of the i-th record of a draw: for a sequence i itself,
-// else one that the draw's seed says, no two the same.
+// number returns the number behind the identifier of the i-th record of a draw: i itself for a
+// sequence, otherwise a unique one that depends on the draw's seed.
 func (r IdentifierRule) number(i int64, seed uint64) int64 {
 	if r.kind == sequenceRule {
 		return i
@@ -185,8 +185,9 @@ func (r IdentifierRule) append(dst []byte, number int64) []byte {
 	return append(dst[:at], string(signs)...)
 }
 
-// appendUUID writes a number of 62 bits: they stand in the first 60 and the last 2 bits that are
-// free, so that different numbers are different texts. The others follow from them.
+// appendUUID appends a UUID for a number of 62 bits. The number fills the first 60 and the last 2
+// free bits, so that different numbers give different texts. The remaining bits are derived from
+// it.
 func appendUUID(dst []byte, n uint64) []byte {
 	high := n >> 2 // 60 bits
 	high = high>>12<<16 | 0x4000 | high&0xfff
@@ -203,8 +204,8 @@ func appendUUID(dst []byte, n uint64) []byte {
 	return dst
 }
 
-// permuted is the place of i in a random order of 0 … n-1: four rounds of a Feistel network on the
-// next even number of bits, walked until it is inside.
+// permuted returns the image of i under a pseudorandom permutation of 0 … n-1: four rounds of a
+// Feistel network on the next even number of bits, repeated until the result is less than n.
 func permuted(i, n int64, seed uint64) int64 {
 	half := (bits.Len64(uint64(n-1)) + 1) / 2
 	mask := uint64(1)<<half - 1
@@ -219,14 +220,14 @@ func permuted(i, n int64, seed uint64) int64 {
 	}
 }
 
-// WithIdentifiers gives fresh identifiers to generated records of a table whose schema has columns
-// of them: first is the number of the first record among those of one draw, from 0, and the seed is
-// the draw's. Other data stay what they are. Generators do so by themselves.
+// WithIdentifiers returns generated records with new identifiers in the identifier columns of their
+// schema. first is the number of the first record within the draw, counted from 0, and seed is the
+// draw's. Data without such columns are returned unchanged. Generators call it themselves.
 //
-// Identifiers of one seed and different numbers differ. They say nothing of any record, and tell
-// which draw a record is of.
+// Identifiers of one seed and different record numbers differ. They depend on no private record,
+// but they reveal which draw a record comes from.
 //
-// Errors: *[param.Error] where a rule has fewer identifiers than there are records.
+// Errors: *[param.Error] if a rule has fewer identifiers than there are records.
 func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 	f, ok := AsFrame(d)
 	if !ok || f.Len() == 0 {
@@ -243,7 +244,7 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 		if most := c.rule.capacity(); int64(first)+int64(f.n) > most {
 			return nil, param.New(fmt.Sprintf("records.Column[%.40q].Rule", c.name),
 				fmt.Sprintf("%v for %d records", c.rule, first+f.n),
-				fmt.Sprintf("a rule of more than its %d identifiers", most))
+				fmt.Sprintf("a rule that makes enough: it makes %d identifiers", most))
 		}
 		ticks := make([]int64, f.n)
 		for i := range ticks {
@@ -251,10 +252,11 @@ func WithIdentifiers(d Data, first int, seed uint64) (Data, error) {
 		}
 		out.cells[j].ticks = ticks
 	}
-	return out, nil
+	return restated(out, d), nil
 }
 
-// copied is a frame of the same records in cells of its own; the columns are shared.
+// copied returns a copy of the frame whose list of columns may be changed; the columns' storage is
+// shared.
 func (f *Frame) copied() *Frame {
 	return &Frame{&frameRef{&frameRows{schema: f.schema, n: f.n,
 		cells: append([]cells(nil), f.cells...), home: f.home}}}

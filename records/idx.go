@@ -13,21 +13,21 @@ import (
 // idxBytes is the type code of unsigned bytes in an idx header.
 const idxBytes = 0x08
 
-// ReadIDX reads records in the idx format of MNIST, plain or gzip-compressed:
-// images of one byte a pixel and, where the schema has classes, labels of one
-// byte. 0 is the schema's lower bound and 255 its upper; a binary schema reads
-// 128 and above as 1. labels is nil exactly where the schema has no classes.
+// ReadIDX reads records in the idx format of MNIST, plain or gzip-compressed: images of one byte
+// per pixel and, if the schema has classes, labels of one byte. 0 is the schema's lower bound and
+// 255 its upper; a binary schema reads 128 and above as 1. labels must be nil if and only if the
+// schema has no classes.
 //
-// Errors: [ErrFormat] for files that are truncated, too long, of another element
-// type or of another number of coordinates than the schema says; *[LimitError];
-// *[param.Error] for a schema that does not fit.
+// Errors: [ErrFormat] for files that are truncated, too long, or do not have the element type or
+// the number of coordinates of the schema; *[LimitError]; *[param.Error] for a schema that does not
+// fit.
 func ReadIDX(images, labels io.Reader, s Schema, limits ...Limits) (*Table, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	if (labels != nil) != (s.Classes() > 0) {
 		return nil, param.New("records.ReadIDX labels", labels != nil,
-			"a reader exactly where the schema has classes")
+			"a reader if the schema has classes, otherwise nil")
 	}
 	pixels, err := readIDX(images, s, lastOf(limits), 4, "the image file")
 	if err != nil {
@@ -50,7 +50,7 @@ func ReadIDX(images, labels io.Reader, s Schema, limits ...Limits) (*Table, erro
 	return FromBytes(s, pixels, wide...)
 }
 
-// OpenIDX is [ReadIDX] on files. labels is "" where the schema has no classes.
+// OpenIDX is [ReadIDX] on files. labels is "" if the schema has no classes.
 //
 // Errors: those of [ReadIDX] and of the file system.
 func OpenIDX(images, labels string, s Schema, limits ...Limits) (*Table, error) {
@@ -64,8 +64,8 @@ func OpenIDX(images, labels string, s Schema, limits ...Limits) (*Table, error) 
 	})
 }
 
-// readIDX reads one idx file of records that are s.Dim() bytes each, of which so many together take
-// the room of a value.
+// readIDX reads one idx file of records of s.Dim() bytes each; together bytes count as one value of
+// the limits.
 func readIDX(r io.Reader, s Schema, limits Limits, together int, what string) ([]uint8, error) {
 	in, err := openInput(r, limits)
 	if err != nil {
@@ -122,12 +122,12 @@ func (s Schema) hasShape(axes []uint32) bool {
 	return product == uint64(s.dim)
 }
 
-// WriteIDX writes the encoded records as an idx file of bytes: the schema's
-// lower bound as 0, its upper as 255, the nearest of the 256 levels otherwise.
-// Labels, where labels is not nil, go to a second file.
+// WriteIDX writes the encoded records as an idx file of bytes: the schema's lower bound as 0, its
+// upper bound as 255, and other values as the nearest of the 256 levels. If labels is not nil, the
+// labels are written to it.
 //
-// Errors: those of the writers, and *[param.Error] where labels are asked for
-// that the table does not have or that a byte cannot hold.
+// Errors: those of the writers, and *[param.Error] if labels are requested that the table does not
+// have or that a byte cannot hold.
 func WriteIDX(images, labels io.Writer, t *Table) error {
 	if labels != nil && (t.schema.Classes() == 0 || t.schema.Classes() > 256) {
 		return param.New("records.WriteIDX classes", t.schema.Classes(),

@@ -8,19 +8,19 @@ import (
 	"io"
 )
 
-// input is one input on its way in, unpacked and within its limits.
+// input is an input being read, unpacked and within its limits.
 type input struct {
 	*bufio.Reader
 	limits Limits
-	read   int64 // bytes of the input as it is, before it is unpacked
-	out    int64 // bytes it unpacked to
+	read   int64 // bytes read from the input, before unpacking
+	out    int64 // bytes after unpacking
 	values int64 // values of records so far
 }
 
-// inputBuffer is the room for bytes on their way.
+// inputBuffer is the size of the read buffer.
 const inputBuffer = 1 << 16
 
-// openInput begins to read an input that may be packed by gzip.
+// openInput begins to read an input that may be compressed by gzip.
 func openInput(r io.Reader, limits Limits) (*input, error) {
 	if err := limits.Validate(); err != nil {
 		return nil, err
@@ -50,14 +50,14 @@ func openInput(r io.Reader, limits Limits) (*input, error) {
 const gzipHead = 10
 
 // packedByGzip recognises the fixed part of a gzip header (RFC 1952, section 2.3.1): its magic
-// number, the one method, no reserved flag, one of the known extra flags. The magic number alone
-// would let a line that begins with two odd bytes decide how all others are read.
+// number, the one method, no reserved flag, one of the known extra flags. With the magic number
+// alone, a first line that begins with these two bytes would change how all other lines are read.
 func packedByGzip(head []byte) bool {
 	return len(head) == gzipHead && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 &&
 		head[3]&0xe0 == 0 && (head[8] == 0 || head[8] == 2 || head[8] == 4)
 }
 
-// counted adds up the bytes that pass.
+// counted counts the bytes that are read through it.
 type counted struct {
 	r io.Reader
 	n *int64
@@ -69,7 +69,7 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unpacking ends in an error before an input unpacks to more than it may.
+// unpacking returns an error before an input unpacks to more than the limit.
 type unpacking struct {
 	r  io.Reader
 	in *input
@@ -78,20 +78,20 @@ type unpacking struct {
 func (u unpacking) Read(p []byte) (int, error) {
 	n, err := u.r.Read(p)
 	if u.in.out += int64(n); u.in.out > u.in.limits.unpacked(u.in.read) {
-		return 0, &LimitError{"UnpackedBytes", "the input unpacks to too many bytes"}
+		return 0, &LimitError{"UnpackedBytes", "the input unpacks to more bytes than its size allows"}
 	}
 	return n, err
 }
 
-// spend counts values of records before they are stored.
+// spend counts values before they are stored, and returns an error above the limit.
 func (in *input) spend(values int) error {
 	if in.values += int64(values); in.values > in.limits.values(in.read) {
-		return &LimitError{"Values", "the input holds too many values for its size"}
+		return &LimitError{"Values", "the input holds more values than its size allows"}
 	}
 	return nil
 }
 
-// overLimit is the error of a limit in a chain, or nil.
+// overLimit returns the LimitError that err wraps, or nil.
 func overLimit(err error) error {
 	var over *LimitError
 	if errors.As(err, &over) {
@@ -100,8 +100,8 @@ func overLimit(err error) error {
 	return nil
 }
 
-// grown makes room for one more value. Up to the values that any input may hold it doubles, so that
-// all the storage made on the way is at most four times what is needed.
+// grown returns s with room for one more value. It doubles the storage up to the number of values
+// that any input may hold, so that all allocations together are at most four times what is needed.
 func grown[T any](s []T) []T {
 	if len(s) < cap(s) || len(s) >= leastValues {
 		return s

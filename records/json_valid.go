@@ -1,7 +1,7 @@
 package records
 
-// validJSON reports whether a text is one value of JSON, as json.Valid does: that function makes an
-// error for each text that is none.
+// validJSON reports whether a text is valid JSON. Unlike json.Valid, it allocates no error for a
+// text that is not.
 func validJSON(text []byte) bool {
 	end := jsonValue(text, skipBlank(text, 0), 0)
 	return end > 0 && skipBlank(text, end) == len(text)
@@ -9,8 +9,8 @@ func validJSON(text []byte) bool {
 
 const maxJSONDepth = 10_000
 
-// The following return where a part of a value ends that begins at the given place, or -1 where
-// there is none.
+// Each of the following functions returns the end of the part of a value that begins at the given
+// index, or -1 if there is none.
 
 func jsonValue(text []byte, at, depth int) int {
 	if at >= len(text) || depth > maxJSONDepth {
@@ -33,7 +33,7 @@ func jsonValue(text []byte, at, depth int) int {
 	return jsonNumber(text, at)
 }
 
-// jsonList is an object or an array.
+// jsonList reads an object or an array.
 func jsonList(text []byte, at, depth int, closing byte) int {
 	at = skipBlank(text, at+1)
 	if depth < maxJSONDepth && at < len(text) && text[at] == closing {
@@ -79,7 +79,7 @@ func jsonString(text []byte, at int) int {
 	return -1
 }
 
-// jsonEscape is what follows a backslash; it ends at its last character.
+// jsonEscape reads what follows a backslash and returns the index of its last character.
 func jsonEscape(text []byte, at int) int {
 	if at >= len(text) {
 		return -1

@@ -14,16 +14,15 @@ import (
 // JSONLines reads and writes tables as lines of JSON (https://jsonlines.org): each line is a
 // record, an object whose keys are names of columns.
 //
-// A number is a JSON number, and so is a length of time, in seconds; a level, a moment and an
-// identifier are strings, and a missing value null. Readers take more: a key
-// that is absent is missing too; a string that spells a number will do in a column of numbers, a
-// number in a column of levels, and false and true in a column of two levels. Keys that name no
-// column are ignored.
+// Numbers are JSON numbers, and so are lengths of time, in seconds. Levels, moments and identifiers
+// are strings, and a missing value is null. Readers accept more: an absent key is a missing value;
+// a column of numbers accepts strings that spell numbers, a column of levels numbers, and a column
+// of two levels false and true. Keys that name no column are ignored.
 //
-// A line that is no object, is too long, has too many keys or names a column twice is a record of
-// which nothing is known: every value is what the schema makes of one that is no number, or none of
-// the levels. [Check] reports it. Lines are cut apart before they are parsed, so that what one
-// record holds never changes how another is read.
+// A line that is not an object, is too long, has too many keys or names a column twice becomes a
+// record without known values: the schema decides each value as for a text that is not a number, or
+// not a level. [Check] reports it. Lines are separated before they are parsed, so that the content
+// of one record never changes how another is read.
 type JSONLines struct {
 	Limits Limits
 }
@@ -47,8 +46,8 @@ func (j JSONLines) OpenFrame(path string, s Schema) (*Frame, error) {
 	return withFile(path, func(r io.Reader) (*Frame, error) { return j.ReadFrame(r, s) })
 }
 
-// Stream reads records of a table in frames of the given number of rows, the last one of what is
-// left, in memory that does not grow with the file. It ends after the first error, which is one of
+// Stream reads records of a table in frames of the given number of rows, the last of which may have
+// fewer, in memory that does not grow with the file. It ends after the first error, which is one of
 // those of [JSONLines.ReadFrame].
 func (j JSONLines) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, error] {
 	return streamFrames("records.JSONLines.Stream rows", rows, func() (rowReader, error) {
@@ -56,13 +55,13 @@ func (j JSONLines) Stream(r io.Reader, s Schema, rows int) iter.Seq2[*Frame, err
 	})
 }
 
-// jsonReader is a file of objects being read.
+// jsonReader reads records from a file of objects.
 type jsonReader struct {
 	lines   textLines
 	rows    *FrameBuilder
 	columns map[string]int
-	values  [][]byte // of the columns in the line at hand; nil where it has none
-	keys    int      // the most of a line
+	values  [][]byte // of the columns in the current line; nil if absent
+	keys    int      // the largest number in a line
 }
 
 func (j JSONLines) reader(r io.Reader, s Schema) (*jsonReader, error) {
@@ -145,7 +144,7 @@ func (in *jsonReader) object(line []byte) bool {
 	return true
 }
 
-// The following walk through a text that is valid JSON.
+// The following functions walk through a text that is valid JSON.
 
 func skipBlank(text []byte, at int) int {
 	for at >= 0 && at < len(text) && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r') {
@@ -154,7 +153,7 @@ func skipBlank(text []byte, at int) int {
 	return at
 }
 
-// valueEnd is where the value ends that begins at the given place.
+// valueEnd returns the end of the value that begins at the given index.
 func valueEnd(text []byte, at int) int {
 	depth := 0
 	for at < len(text) {
@@ -181,7 +180,7 @@ func valueEnd(text []byte, at int) int {
 	return at
 }
 
-// scalarLength is the length of the number or word that a text begins with.
+// scalarLength returns the length of the number or word that a text begins with.
 func scalarLength(text []byte) int {
 	if n := bytes.IndexAny(text, ",}] \t\r"); n >= 0 {
 		return n
@@ -198,7 +197,7 @@ func stringEnd(text []byte, at int) int {
 	return at + 1
 }
 
-// unquoted is the text of a JSON string.
+// unquoted returns the text of a JSON string.
 func unquoted(quoted []byte) string {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return string(quoted[1 : len(quoted)-1])
@@ -206,9 +205,8 @@ func unquoted(quoted []byte) string {
 	return unescaped(quoted[1 : len(quoted)-1])
 }
 
-// unescaped is a text with its escapes replaced, as package json does it: half a pair of
-// surrogates, and what is no UTF-8, is U+FFFD. A call of that package would take ten times the
-// memory.
+// unescaped returns a text with its escapes replaced, as package json does it: half a surrogate
+// pair and invalid UTF-8 become U+FFFD. Calling that package would take ten times the memory.
 func unescaped(text []byte) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -232,12 +230,12 @@ func unescaped(text []byte) string {
 		if pair := utf16.DecodeRune(r, hexRune(text)); pair != utf8.RuneError {
 			r, text = pair, text[6:]
 		}
-		b.WriteRune(r) // U+FFFD for half a pair
+		b.WriteRune(r) // U+FFFD for half a surrogate pair
 	}
 	return b.String()
 }
 
-// hexRune is the number of an escape of the form \uABCD that a text begins with, or -1.
+// hexRune returns the number of an escape of the form \uABCD that a text begins with, or -1.
 func hexRune(text []byte) (r rune) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return -1
@@ -268,8 +266,8 @@ func (b *FrameBuilder) appendJSON(j int, value []byte) {
 	}
 }
 
-// appendDigits adds a number. In a column of levels it is the level that is spelled like it, or
-// else the one that is spelled like its shortest decimal text.
+// appendDigits adds a number. In a column of levels it becomes the level with the same text, or
+// else the level whose name is the number's shortest decimal text.
 func (b *FrameBuilder) appendDigits(j int, text string) {
 	if _, known := b.lookup[j][text]; known || b.lookup[j] == nil {
 		b.appendText(j, text)
@@ -280,7 +278,7 @@ func (b *FrameBuilder) appendDigits(j int, text string) {
 		b.appendUnknown(j)
 		return
 	}
-	var room [400]byte // some texts have 324 digits, and no memory is asked for
+	var room [400]byte // the longest texts have 324 digits; this avoids an allocation
 	spelled := strconv.AppendFloat(room[:0], v, 'f', -1, 64)
 	code, known := b.lookup[j][string(spelled)]
 	if cell := &b.schema.table.cells[j]; !known && cell.kind == HashedColumn {
@@ -291,7 +289,7 @@ func (b *FrameBuilder) appendDigits(j int, text string) {
 	b.appendCode(j, code)
 }
 
-// WriteFrame writes the records of a table, one a line, with the schema's columns in their order.
+// WriteFrame writes the records of a table, one per line, with the schema's columns in their order.
 //
 // Errors: the writer's; *[param.Error] for nil.
 func (j JSONLines) WriteFrame(w io.Writer, f *Frame) error {
@@ -301,10 +299,11 @@ func (j JSONLines) WriteFrame(w io.Writer, f *Frame) error {
 	return j.WriteFrames(w, f.Schema(), func(yield func(Data, error) bool) { yield(f, nil) })
 }
 
-// WriteFrames is [JSONLines.WriteFrame] for records that come in parts, such as those a generator
-// streams, in memory that does not grow with their number. The first error of the parts ends it.
+// WriteFrames is [JSONLines.WriteFrame] for records that arrive in parts, such as those that a
+// generator streams. Its memory does not grow with their number. It stops at the first error of the
+// parts.
 func (j JSONLines) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) error {
-	if _, err := NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
+	if _, err := NewFrameBuilder(s); err != nil { // for its errors about the schema
 		return err
 	}
 	var line []byte

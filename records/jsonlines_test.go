@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// small is a table with a column of each kind that matters to JSON.
+// small returns a table with a column of each kind that matters to JSON.
 func small(t testing.TB) records.Schema {
 	t.Helper()
 	return must(records.NewSchema(

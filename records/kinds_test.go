@@ -23,7 +23,7 @@ func at(text string) time.Time {
 	return m
 }
 
-// visits is a time-stamped table with a column of every kind that people lacks.
+// visits returns a time-stamped table with a column of every kind that people lacks.
 func visits(t testing.TB) records.Schema {
 	t.Helper()
 	return must(records.NewSchema(
@@ -173,7 +173,8 @@ func TestDecodedKindsAreValid(t *testing.T) {
 	}
 }
 
-// TestPartsFollowFromTheMoment, and the moment follows the stated parts as far as bounds allow.
+// TestPartsFollowFromTheMoment: when records are read, parts follow from the moment; when they are
+// generated, the moment follows the parts as far as the bounds allow.
 func TestPartsFollowFromTheMoment(t *testing.T) {
 	from, to := at("2024-01-10T00:00:00Z"), at("2026-06-30T23:59:59Z")
 	s := must(records.NewSchema(records.Datetime("when", from, to,
@@ -336,7 +337,8 @@ func TestIdentifiersAreFreshAndNeverRead(t *testing.T) {
 	}
 }
 
-// TestOldSchemaFilesAreRead as they were written before there were the new kinds.
+// TestOldSchemaFilesAreRead: schema files from before the new kinds of column are read and written
+// unchanged.
 func TestOldSchemaFilesAreRead(t *testing.T) {
 	const old = `{"kind":"table","columns":[{"name":"h","type":"numeric","lo":50,"hi":2.5e2},
 		{"name":"n","type":"integer","lo":-3,"hi":20.0,"missing":true},
@@ -387,7 +389,7 @@ func TestNewKindsReadBackFromJSON(t *testing.T) {
 	}
 }
 
-// TestStructsHoldTheNewKinds there and back.
+// TestStructsHoldTheNewKinds: structs with the new kinds of column become records and back.
 func TestStructsHoldTheNewKinds(t *testing.T) {
 	type visit struct {
 		Seen    time.Time      `privgen:"seen"`
@@ -424,7 +426,7 @@ func TestStructsHoldTheNewKinds(t *testing.T) {
 	}
 }
 
-// TestCheckTellsWhatIsOddAboutTimes and counts nothing else.
+// TestCheckTellsWhatIsOddAboutTimes: Check reports invalid times and nothing else.
 func TestCheckTellsWhatIsOddAboutTimes(t *testing.T) {
 	s := must(records.NewSchema(records.Datetime("d", at("2020-01-01T00:00:00Z"),
 		at("2021-01-01T00:00:00Z"), 24*time.Hour), records.Integer("n", 0, 1<<60),
@@ -449,7 +451,8 @@ func TestCheckTellsWhatIsOddAboutTimes(t *testing.T) {
 	}
 }
 
-// TestMomentsOutsideTheBoundsAreEncodedInside: below, above, and what is none.
+// TestMomentsOutsideTheBoundsAreEncodedInside: moments below and above the bounds, and values that
+// are not moments.
 func TestMomentsOutsideTheBoundsAreEncodedInside(t *testing.T) {
 	from := at("2024-01-01T00:00:00Z")
 	s := must(records.NewSchema(records.Datetime("d", from, from.AddDate(0, 0, 3), 24*time.Hour),

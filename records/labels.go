@@ -21,12 +21,12 @@ func newColumn(s Schema, n int, labels []int32) (column, error) {
 		return column{}, nil
 	}
 	if len(labels) != n {
-		return column{}, param.New("records labels", len(labels), "one for each of the rows")
+		return column{}, param.New("records labels", len(labels), "one for each row")
 	}
 	return column{raw: labels, classes: int32(s.Classes()), unknown: int32(s.unknown)}, nil
 }
 
-// at is the label of one row, inside the schema.
+// at returns the label of one row, inside the schema.
 func (c column) at(i int) int32 {
 	if l := c.raw[i]; l >= 0 && l < c.classes {
 		return l
@@ -56,7 +56,7 @@ func (c column) span(lo, hi int, b *device.Batch) {
 	}
 }
 
-// all are the labels of every row inside the schema, nil without classes.
+// all returns the labels of every row inside the schema, nil without classes.
 func (c column) all() []int32 {
 	if c.classes == 0 {
 		return nil

@@ -10,32 +10,32 @@ import (
 // of at most 1 MiB takes at most 64 MB of memory and about a second, and larger inputs in
 // proportion. Raise a limit for trusted files.
 //
-// Every reader takes limits: [CSV] and [Visits] as a field, functions as a last argument, of which
-// the last one given counts. An input over a limit results in a [LimitError], except that a
-// record's line that is too long, or cannot be split, becomes a neutral record: one record never
-// affects how another is read.
+// Every reader takes limits: [CSV] and [Visits] as a field, functions as an optional last argument;
+// if several are given, the last one counts. An input over a limit results in a [LimitError],
+// except that a line of a record that is too long, or cannot be split, becomes a neutral record:
+// one record never affects how another is read.
 //
 // Units: bytes, unless said otherwise. A negative limit is an error.
 type Limits struct {
-	// LineBytes bounds a line of text. 0 is 1 MiB, or 32 for each column and 16 for each item of the
-	// largest set of the schema where that is more.
+	// LineBytes bounds a line of text. 0 means 1 MiB, or 32 for each column and 16 for each item of
+	// the schema's largest set if that is more.
 	LineBytes int
-	// Fields bounds the number of fields of a header and of columns of a schema file. 0 is 16,384, or
-	// the columns of the schema where these are more.
+	// Fields bounds the number of fields of a header and of columns of a schema file. 0 means 16,384,
+	// or the number of the schema's columns if that is more.
 	Fields int
-	// Depth bounds the nesting of JSON. 0 is 32.
+	// Depth bounds the nesting of JSON. 0 means 32.
 	Depth int
-	// DocumentBytes bounds a file that is read as a whole, such as a schema. 0 is 16 MiB.
+	// DocumentBytes bounds a file that is read as a whole, such as a schema. 0 means 16 MiB.
 	DocumentBytes int
-	// UnpackedBytes bounds what a gzip or zip file unpacks to. 0 is 8 MiB, and 20 more for each byte
-	// of the packed file beyond the first MiB.
+	// UnpackedBytes bounds the size of an unpacked gzip or zip file. 0 means 8 MiB, and 20 bytes more
+	// for each byte of the packed file beyond the first MiB.
 	UnpackedBytes int64
-	// Values bounds the number of values that records are held in: coordinates, cells, items, labels,
-	// one more for each set and ten for each person of [Visits]. 0 is 2,097,152, and 16 more for each
-	// byte of the input, as it is before unpacking, beyond the first MiB.
+	// Values bounds the number of values of the records: coordinates, cells, items and labels, and one
+	// more for each set and ten for each person of [Visits]. 0 means 2,097,152, and 16 more for each
+	// byte of the input, before unpacking, beyond the first MiB.
 	Values int64
-	// Parameters bounds the number of parameters and state values of a network described by a plan.
-	// 0 is 5,242,880, enough for every preset of package models.
+	// Parameters bounds the number of parameters and state values of a network described by a plan. 0
+	// means 5,242,880, enough for every preset of package models.
 	Parameters int64
 	// Plain means that the input is not compressed, whatever its first bytes. A text file is otherwise
 	// unpacked if it begins with the head of a gzip file, which no text in UTF-8 does. Set Plain where
@@ -45,7 +45,7 @@ type Limits struct {
 
 // The defaults of Limits.
 const (
-	freeBytes       = 1 << 20 // the size up to which an input has the least allowances
+	freeBytes       = 1 << 20 // up to this size an input has the smallest limits
 	defaultLine     = 1 << 20
 	defaultFields   = 1 << 14
 	defaultDepth    = 32
@@ -73,7 +73,7 @@ func (l Limits) Validate() error {
 	return c.Err()
 }
 
-// lastOf is the last of the limits that were given.
+// lastOf returns the last of the limits that were given.
 func lastOf(given []Limits) Limits {
 	if len(given) == 0 {
 		return Limits{}
@@ -103,21 +103,22 @@ func (l Limits) UnpackedFor(bytes int64) int64 { return l.unpacked(bytes) }
 // outside this package.
 func (l Limits) ValuesFor(bytes int64) int64 { return l.values(bytes) }
 
-// unpacked is how much an input of which that many bytes have been read may unpack to.
+// unpacked returns the largest size that an input may unpack to, given the number of bytes read so
+// far.
 func (l Limits) unpacked(read int64) int64 {
 	return orDefault(l.UnpackedBytes, leastUnpacked+unpackedPerByte*max(read-freeBytes, 0))
 }
 
-// Half are the limits of each of two parts of an input that describe networks of their own. ok is
-// false where so many parts lie within each other that nothing useful is left.
+// Half returns the limits for each of two parts of an input that describe separate networks. ok is
+// false if parts are nested so deeply that the limits would be too small to be useful.
 func (l Limits) Half() (half Limits, ok bool) {
 	half = l
 	half.Parameters = orDefault(l.Parameters, mostParameters) / 2
 	return half, half.Parameters >= mostParameters>>5
 }
 
-// CheckParameters refuses a network that an input names and that has more parameters than the
-// limit.
+// CheckParameters returns an error if a network that an input describes has more parameters than
+// the limit.
 //
 // Errors: a *LimitError.
 func (l Limits) CheckParameters(what string, parameters int64) error {
@@ -128,7 +129,7 @@ func (l Limits) CheckParameters(what string, parameters int64) error {
 	return nil
 }
 
-// values is how many values an input of which that many bytes have been read may hold.
+// values returns the largest number of values of an input, given the number of bytes read so far.
 func (l Limits) values(read int64) int64 {
 	return orDefault(l.Values, leastValues+valuesPerByte*max(read-freeBytes, 0))
 }
@@ -137,7 +138,7 @@ func (l Limits) values(read int64) int64 {
 // limit, and carries nothing of a record.
 type LimitError struct {
 	Limit string // the name of the field of Limits that was exceeded
-	What  string // what there is too much of
+	What  string // what exceeds it
 }
 
 // Error reads `records: malformed file: the input unpacks to too much: raise Limits.UnpackedBytes`.
@@ -145,5 +146,5 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%v: %s: raise Limits.%s if the input is trusted", ErrFormat, e.What, e.Limit)
 }
 
-// Unwrap is [ErrFormat].
+// Unwrap returns [ErrFormat].
 func (e *LimitError) Unwrap() error { return ErrFormat }

@@ -23,14 +23,13 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// What an input below 1 MB may take, by the defaults.
+// The largest cost of an input below 1 MB with the default limits.
 const (
 	allowedBytes = 64 << 20
 	allowedTime  = time.Second
 )
 
-// readers is every reader of bytes that anybody may have written, by schemas that make it
-// expensive.
+// readers returns every reader of untrusted bytes, with schemas that make it expensive.
 func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits) error {
 	t.Helper()
 	first := func(limits []records.Limits) (l records.Limits) {
@@ -145,14 +144,14 @@ func readers(t testing.TB) map[string]func(data []byte, limits ...records.Limits
 	return all
 }
 
-// bomb is a text of about n bytes, the beginning and then one piece over and over, packed by gzip:
-// a member of a MB as often as need be, as the format allows.
+// bomb returns a gzip file that unpacks to about n bytes: the beginning, then one piece repeated.
+// It repeats a member of one MB, as the format allows.
 func bomb(start, piece string, n int) []byte {
 	many := gz([]byte(strings.Repeat(piece, (1<<20)/len(piece))))
 	return append(gz([]byte(start)), bytes.Repeat(many, n>>20)...)
 }
 
-// hostileInputs are what an attacker might send, all below 1 MB. They are made once.
+// hostileInputs returns inputs that an attacker might send, all below 1 MB. They are made once.
 func hostileInputs(t testing.TB) map[string][]byte {
 	t.Helper()
 	makeInputs.Do(func() { inputs = makeHostileInputs(t) })
@@ -229,7 +228,7 @@ func makeHostileInputs(t testing.TB) map[string][]byte {
 	return in
 }
 
-// base36 are as many persons as fit, each on a line.
+// base36 returns lines of as many persons as fit into n bytes.
 func base36(n int) []byte {
 	var text []byte
 	for i := 0; len(text) < n-10; i++ {
@@ -238,7 +237,7 @@ func base36(n int) []byte {
 	return text
 }
 
-// overlapping is a file of sets in which every other row claims all items of its block.
+// overlapping returns a file of sets in which every other row claims all items of its block.
 func overlapping(t testing.TB) []byte {
 	rows := make([][]uint32, 4096)
 	rows[0] = make([]uint32, 200_000)
@@ -255,7 +254,7 @@ func overlapping(t testing.TB) []byte {
 	return file
 }
 
-// lyingArchive declares that what it unpacks to is small.
+// lyingArchive returns a zip file that declares a false, small unpacked size.
 func lyingArchive(t testing.TB, x []byte) []byte {
 	var packed, out bytes.Buffer
 	f, _ := flate.NewWriter(&packed, flate.BestCompression)
@@ -273,7 +272,7 @@ func lyingArchive(t testing.TB, x []byte) []byte {
 	return out.Bytes()
 }
 
-// crowdedArchive holds as many members as fit.
+// crowdedArchive returns a zip file with as many members as fit.
 func crowdedArchive(t testing.TB, n int) []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
@@ -287,7 +286,8 @@ func crowdedArchive(t testing.TB, n int) []byte {
 	return out.Bytes()
 }
 
-// cost is what a call takes: all the memory it asks for, freed or not, and time of the processor.
+// cost returns the memory that a call allocates, freed or not, and the processor time that it
+// takes.
 func cost(f func()) (uint64, time.Duration) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -299,8 +299,8 @@ func cost(f func()) (uint64, time.Duration) {
 	return after.TotalAlloc - before.TotalAlloc, took
 }
 
-// costly are readers and inputs that take most of what any pair takes, of each family of readers:
-// up to half of the memory that is allowed, and a fifth of the time.
+// costly lists the readers and inputs with the highest cost in each family of readers: up to half
+// of the memory allowed, and a fifth of the time.
 var costly = map[string][]string{
 	"visits":                 {"bomb of open quotes", "bomb of letters", "persons"},
 	"lines":                  {"bomb of rows of commas", "bomb of empty lines"},
@@ -412,7 +412,7 @@ func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 	}
 }
 
-// TestALineWithoutEndIsPassedOver: of a line that is too long no more is kept than may be.
+// TestALineWithoutEndIsPassedOver: no more of a long line is kept than the limit allows.
 func TestALineWithoutEndIsPassedOver(t *testing.T) {
 	var parts []io.Reader
 	for text := strings.Repeat("1 ", 1<<19); len(parts) < 64; {
@@ -427,7 +427,7 @@ func TestALineWithoutEndIsPassedOver(t *testing.T) {
 	}
 }
 
-// TestPlainInputIsNotUnpacked: a first line that looks like a gzip file decides nothing.
+// TestPlainInputIsNotUnpacked: a first line that looks like a gzip file has no effect.
 func TestPlainInputIsNotUnpacked(t *testing.T) {
 	text := append(gz([]byte("5\n")), "\n1 2\n"...)
 	if _, err := records.ReadTransactions(bytes.NewReader(text), records.Sets(9, 9)); err == nil {
@@ -447,7 +447,7 @@ func TestPlainInputIsNotUnpacked(t *testing.T) {
 	}
 }
 
-// FuzzCost repeats what the fuzzer finds up to a MB, packed or not, and gives it to every reader.
+// FuzzCost repeats the fuzzer's input up to 1 MB, compressed or not, and passes it to every reader.
 func FuzzCost(f *testing.F) {
 	all := readers(f)
 	for i := range len(all) {

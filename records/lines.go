@@ -9,20 +9,19 @@ import (
 	"unicode/utf8"
 )
 
-// A line of text is what one record, or one row of a person, is written on. Lines are separated
-// before anything else is parsed, so that quotes, separators and lengths of one line do not
-// affect another.
+// Each record, or row of a person, is one line of text. Lines are separated before anything else is
+// parsed, so that quotes, separators and the length of one line do not affect another.
 
 // textLines reads an input line by line.
 type textLines struct {
 	in   *input
 	most int    // bytes of a line
 	n    int    // lines so far
-	long []byte // room for a line that the reader's own buffer does not hold
+	long []byte // buffer for a line that exceeds the reader's own buffer
 }
 
-// next is the next line without its end, valid until the call after it, or io.EOF after the last.
-// Of a line that is too long it is the beginning, and fits is false.
+// next returns the next line without its end, valid until the next call, or io.EOF after the last.
+// If a line is too long, it returns the beginning, and fits is false.
 func (l *textLines) next() (line []byte, fits bool, err error) {
 	l.n++
 	piece, err := l.in.ReadSlice('\n')
@@ -43,7 +42,8 @@ func (l *textLines) next() (line []byte, fits bool, err error) {
 	return piece, fits, nil
 }
 
-// rest reads on after a piece that fills the reader's buffer, and keeps no more than it may.
+// rest reads the remainder of a line after a piece that fills the reader's buffer, and keeps no
+// more than the limit.
 func (l *textLines) rest(piece []byte) (line []byte, fits bool, err error) {
 	l.long, fits, err = l.long[:0], true, bufio.ErrBufferFull
 	for {
@@ -65,7 +65,7 @@ func (l *textLines) rest(piece []byte) (line []byte, fits bool, err error) {
 	return withoutEnd(l.long), true, err
 }
 
-// withoutEnd cuts off a line feed, and a carriage return before it or before the end of the input.
+// withoutEnd removes a line feed, and a carriage return before it or before the end of the input.
 func withoutEnd(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]
@@ -81,10 +81,10 @@ type lineFault int
 
 const (
 	readable  lineFault = iota
-	tooLong             // the line has more bytes than it may
-	tooMany             // or more fields
+	tooLong             // the line has too many bytes
+	tooMany             // the line has too many fields
 	badQuotes           // a quote is not closed on its line, or something follows it
-	wrongSize           // another number of fields than the file has columns
+	wrongSize           // the number of fields is not the file's number of columns
 )
 
 // fieldSplitter cuts a line into fields as RFC 4180 does, except that a quoted field ends on its
@@ -106,7 +106,7 @@ func newFieldSplitter(comma, comment rune) fieldSplitter {
 	return s
 }
 
-// split appends the fields of a line, at most that many, to dst. They share the line's storage.
+// split appends the fields of a line, at most most of them, to dst. They share the line's storage.
 func (s *fieldSplitter) split(dst [][]byte, line []byte, most int) ([][]byte, lineFault) {
 	fault := readable
 	for {
@@ -125,7 +125,8 @@ func (s *fieldSplitter) split(dst [][]byte, line []byte, most int) ([][]byte, li
 	}
 }
 
-// field cuts off the first field; more says that a separator followed it.
+// field returns the first field of a line and the rest; more says that a separator followed the
+// field.
 func (s *fieldSplitter) field(line []byte) (field, after []byte, more, closed bool) {
 	closed = true
 	if start := s.trimmed(line); len(start) > 0 && start[0] == '"' {
@@ -177,8 +178,8 @@ type csvLines struct {
 	fields   [][]byte
 }
 
-// newCSVLines reads lines after the mark with which some programs begin a file. Columns are those
-// of a record, for the length of a line.
+// newCSVLines returns a reader of lines that skips a byte order mark. columns is the number of
+// columns of a record, from which the longest line follows.
 func newCSVLines(in *input, comma, comment rune, columns int) *csvLines {
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		in.Discard(3)
@@ -188,9 +189,9 @@ func newCSVLines(in *input, comma, comment rune, columns int) *csvLines {
 		splitter: newFieldSplitter(comma, comment)}
 }
 
-// next are the fields of the next line that is neither blank nor a comment, valid until the call
-// after it; io.EOF follows the last. A line of another number of fields than want has a fault;
-// want is negative where any number up to most will do.
+// next returns the fields of the next line that is neither blank nor a comment, valid until the
+// next call; io.EOF follows the last. A line whose number of fields is not want has a fault. If
+// want is negative, any number up to most is right.
 func (c *csvLines) next(want, most int) (fields [][]byte, fault lineFault, err error) {
 	for {
 		line, fits, err := c.textLines.next()
@@ -211,8 +212,8 @@ func (c *csvLines) next(want, most int) (fields [][]byte, fault lineFault, err e
 	}
 }
 
-// skipped reports whether a line holds no record: a comment, nothing at all, or blanks where a
-// record has several columns.
+// skipped reports whether a line holds no record: a comment, an empty line, or a line of blanks if
+// a record has several columns.
 func (c *csvLines) skipped(line []byte, want int) bool {
 	s := &c.splitter
 	if len(line) == 0 || len(s.comment) > 0 && bytes.HasPrefix(line, s.comment) {
@@ -221,7 +222,7 @@ func (c *csvLines) skipped(line []byte, want int) bool {
 	return want != 1 && len(bytes.TrimSpace(line)) == 0 && !bytes.Contains(line, s.comma)
 }
 
-// header are the fields of the first line, which is public: what is wrong with it is an error.
+// header returns the fields of the first line, which is public, so that mistakes in it are errors.
 func (c *csvLines) header(columns int) ([]string, error) {
 	fields, fault, err := c.next(-1, c.in.limits.fields(columns))
 	if err == io.EOF {

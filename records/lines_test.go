@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// badLines are lines by which one person might try to change how others are read.
+// badLines returns lines by which one person might try to change how others are read.
 func badLines() []string {
 	return []string{`mallory,"7`, `"mallory,7`, `"`, `""`, `"""`, `mallory,"7""`, `'mallory,7`,
 		`mallory\,7`, `mallory,7\`, "mallory", "mallory,,,,,,", "mallory,7\r",
@@ -19,10 +19,12 @@ func badLines() []string {
 		"mallory\t7", "NaN", "-", "x,x", "1e999,1", ",", "mallory,\"7\"x", `mallory," 7" `, `mallory, "7`,
 		"--5", "5-", strings.Repeat("9,", 3000),
 		strings.Repeat("x", 70_000), strings.Repeat(`"`, 70_001), strings.Repeat("1 ", 1<<20),
-		strings.Repeat("9", 3<<20) + ",1", `{"a":`, "nan,nan", "0,", "u1\",1"}
+		strings.Repeat("9", 3<<20) + ",1", `{"a":`, "nan,nan", "0,", "u1\",1", `{"n":1,"k":"y","m":`,
+		`{"n":[[{"a`, `{"n":1}}}`, `]`, `{"n":1,"n":2}`, `{"n":"\`, `{"n":"\ud800"}`, "/*", `{}{}`,
+		`"u99,1,y,0.1`, `u99,"1`}
 }
 
-// lineReader reads lines of one kind; rows are what it makes of each record, in order.
+// lineReader reads lines of one kind; rows returns the text of each record, in order.
 type lineReader struct {
 	good func(i int) string
 	rows func(t *testing.T, text string) []string
@@ -47,6 +49,7 @@ func lineReaders(t *testing.T) map[string]lineReader {
 		return rows
 	}
 	wide := func(i int) string { return fmt.Sprintf(`%d, "y",0.%d`, i, i%7) }
+	object := func(i int) string { return fmt.Sprintf(`{"n": %d, "k":"y","m":0.%d}`, i, i%7) }
 	items := records.Sets(1000, 5)
 	return map[string]lineReader{
 		"vectors": {func(i int) string {
@@ -73,6 +76,24 @@ func lineReaders(t *testing.T) map[string]lineReader {
 				frames = append(frames, must(f, err)(t))
 			}
 			return cells(frames...)
+		}},
+		"persons": {func(i int) string {
+			return fmt.Sprintf("u%d,%s", i/2*2, wide(i))
+		}, func(t *testing.T, text string) (rows []string) {
+			p := must(records.CSV{Header: true}.ReadPersons(strings.NewReader("who,n,k,m\n"+text), table,
+				"who", 3))(t)
+			f, _ := records.AsFrame(p.Rows())
+			for i := range p.Len() { // two rows of each, as two rows of text
+				lo, hi := p.Span(i)
+				for row := lo; row < hi; row++ {
+					rows = append(rows, fmt.Sprint(f.Value(row, 0), f.Value(row, 1), f.Value(row, 2),
+						(row-lo)*2/(hi-lo)))
+				}
+			}
+			return rows
+		}},
+		"objects": {object, func(t *testing.T, text string) []string {
+			return cells(must(records.JSONLines{}.ReadFrame(strings.NewReader(text), table))(t))
 		}},
 		"transactions": {func(i int) string {
 			return fmt.Sprintf("%d %d", i, i+1)
@@ -101,8 +122,8 @@ func lineReaders(t *testing.T) map[string]lineReader {
 	}
 }
 
-// TestNoLineChangesHowAnotherIsRead adds one line anywhere in a file: what is made of the other
-// lines stays, and of the line itself at most one record.
+// TestNoLineChangesHowAnotherIsRead adds one line anywhere in a file: the records of the other
+// lines do not change, and the line itself makes at most one record.
 func TestNoLineChangesHowAnotherIsRead(t *testing.T) {
 	const n = 12
 	for name, r := range lineReaders(t) {
@@ -127,8 +148,7 @@ func TestNoLineChangesHowAnotherIsRead(t *testing.T) {
 	}
 }
 
-// TestSeveralBadLinesOfOnePersonAreOneRecord: whatever else the lines hold, they are one
-// person's.
+// TestSeveralBadLinesOfOnePersonAreOneRecord: bad lines with one person's name make one record.
 func TestSeveralBadLinesOfOnePersonAreOneRecord(t *testing.T) {
 	text := "mallory,\"7\nbob,1\nmallory\n \"mallory\" " +
 		",5\nmallory,x\nmallory,1,2,3\nmallory,\"4\"\"\n" + strings.Repeat("mallory,", 1<<18) + "\n"
@@ -181,7 +201,7 @@ func TestManyVisitsOfFewAreSorted(t *testing.T) {
 	}
 }
 
-// FuzzLines cuts what the fuzzer finds into lines, and puts one more between them.
+// FuzzLines divides the fuzzer's input into lines, and inserts one more line.
 func FuzzLines(f *testing.F) {
 	for _, bad := range badLines() {
 		if len(bad) < 100 {

@@ -16,29 +16,27 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// MappedSets are sets in a file that [SetWriter] wrote, read where they lie: the
-// operating system brings in the pages that are asked for and drops those that are
-// not, so the data may be larger than memory. It is immutable and safe for
-// concurrent use until it is closed.
+// MappedSets holds the sets of a file that [SetWriter] wrote. The file is mapped: the operating
+// system loads the pages that are read and drops others, so the data may be larger than memory.
+// MappedSets is immutable and safe for concurrent use until it is closed.
 //
-// Whatever bytes the file holds, the records returned are in the schema: items
-// outside the universe are dropped, repetitions too, the order is restored, and of a
-// row that claims more than the schema's largest size only that many are read. Nothing
-// of this fails, since by then an error would depend on a record; [Check] is the
-// strict test. A record that the reader fails to read, by an error or a panic, is the
-// empty set, and [Failed] reports it.
+// Whatever bytes the file holds, the records returned are in the schema: items outside the universe
+// and repetitions are dropped, the order is restored, and a row longer than the schema's largest
+// size is read up to that size. None of this is an error, since an error would depend on a record;
+// [Check] is the strict test. If the reader fails to read a record, by an error or a panic, the
+// record is the empty set, and [Failed] reports it.
 //
-// The file must stay as it is while it is open: on most systems a mapped file
-// that is cut short ends the process that reads it.
+// The file must not change while it is open: on most systems, truncating a mapped file ends the
+// process that reads it.
 type MappedSets struct{ *mappedRef }
 
-// mappedRef hides what it points to, see private.go.
+// mappedRef hides what it points to; see private.go.
 type mappedRef struct{ *mappedRows }
 
 type mappedRows struct {
 	schema Schema
 	file   io.ReaderAt
-	info   fs.FileInfo // of the file; nil where a reader was given
+	info   fs.FileInfo // of the file; nil if a reader was given
 	closer io.Closer
 	unit   string
 	n      int
@@ -74,9 +72,9 @@ func closing(c io.Closer, err error) error {
 	return err
 }
 
-// ReadSets reads sets from anything that can be read at an offset, of the given size
-// in bytes. It reads the head, the foot, the list of blocks and where the rows of each block lie;
-// memory is bounded by the list, 8 bytes for some thousand records.
+// ReadSets returns the sets in r, whose size is given in bytes. It reads the head, the foot, the
+// list of blocks and the offsets of the rows in each block. It keeps only the list, 8 bytes for
+// each block of up to 4,096 records.
 //
 // Errors: those of [OpenSets].
 func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
@@ -93,10 +91,10 @@ func ReadSets(r io.ReaderAt, size int64) (*MappedSets, error) {
 	return m, m.checkBlocks()
 }
 
-// checkBlocks wants room in every block for the offsets of its rows, and no more items in its rows
-// together than the block holds: rows that lay over one another would make a small file as large as
-// it likes. It is a question about the file's structure, which is asked once, before any record is
-// handed out.
+// checkBlocks checks that every block has room for the offsets of its rows, and that its rows
+// together have no more items than the block holds: with overlapping rows a small file could unpack
+// to any size. The check concerns the structure of the file and is made once, before any record is
+// returned.
 func (m *MappedSets) checkBlocks() error {
 	var raw []byte
 	for b := range len(m.starts) - 1 {
@@ -111,13 +109,14 @@ func (m *MappedSets) checkBlocks() error {
 		}
 		items := (hi - lo - head) / uint64(m.schema.itemBytes())
 		if m.claimed(raw, items) > items {
-			return malformed("block %d has rows that lie over one another", b)
+			return malformed("block %d has rows that overlap", b)
 		}
 	}
 	return nil
 }
 
-// claimed is how many items are read for all rows of a block of so many items, given its offsets.
+// claimed returns the number of items that are read for all rows of a block with the given number
+// of items, given its offsets.
 func (m *MappedSets) claimed(offsets []byte, items uint64) uint64 {
 	sum := uint64(0)
 	for ; len(offsets) >= 2*offsetBytes; offsets = offsets[offsetBytes:] {
@@ -126,8 +125,8 @@ func (m *MappedSets) claimed(offsets []byte, items uint64) uint64 {
 	return sum
 }
 
-// rowItems is how many items are read for the row between two offsets; none where they make no
-// sense.
+// rowItems returns the number of items that are read for the row between two offsets, 0 if the
+// offsets are invalid.
 func (m *MappedSets) rowItems(bounds []byte, items uint64) uint64 {
 	lo, hi := rowBounds(bounds)
 	if hi < lo || hi > items {
@@ -168,7 +167,7 @@ func (m *MappedSets) Len() int {
 	return m.n
 }
 
-// Unit is who one record is; see [UnitOf].
+// Unit returns what one record is; see [UnitOf].
 func (m *MappedSets) Unit() string { return m.unit }
 
 // Gather reads the given rows.
@@ -201,13 +200,13 @@ func (m *MappedSets) Range(lo, hi int, b *device.Batch) {
 	indexRange(b, lo, hi)
 }
 
-// mappedScratch is the room that reading one row takes.
+// mappedScratch is the scratch memory for reading one row.
 type mappedScratch struct {
 	bounds [2 * offsetBytes]byte
 	bytes  []byte
 }
 
-// append adds one record, brought into the schema, to dst.
+// append appends one record, clamped into the schema, to dst.
 func (m *MappedSets) append(dst []uint32, row int, s *mappedScratch) []uint32 {
 	if row < 0 || row >= m.n {
 		panic(fmt.Sprintf("records: row %d of %d", row, m.n))
@@ -230,7 +229,7 @@ func (m *MappedSets) append(dst []uint32, row int, s *mappedScratch) []uint32 {
 	return dst[:from+len(slices.Compact(dst[from:]))]
 }
 
-// raw are the bytes of one row's items; none where the file makes no sense or cannot be read.
+// raw returns the bytes of one row's items; none if the file is invalid there or cannot be read.
 func (m *MappedSets) raw(row int, s *mappedScratch) []byte {
 	b, at := row>>m.shift, row&(1<<m.shift-1)
 	start, end := m.starts[b], m.starts[b+1]
@@ -263,7 +262,7 @@ func (m *MappedSets) fill(p []byte, at uint64) bool {
 	return n == len(p)
 }
 
-// fillGuarded reads from a user-defined reader, which may panic: then nothing is read.
+// fillGuarded reads from a user-defined reader. If that panics, nothing is read.
 func (m *MappedSets) fillGuarded(p []byte, at uint64) (n int) {
 	returns(func() { n, _ = m.file.ReadAt(p, int64(at)) })
 	return n

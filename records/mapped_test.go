@@ -18,7 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// made is a table of sets that spans several blocks.
+// made returns a table of sets that spans several blocks.
 func made(t testing.TB, n, universe int) *records.SetTable {
 	t.Helper()
 	return must(demo.SetSource{Records: n, Universe: universe, MeanItems: 4, MaxItems: 30, Skew: 1,
@@ -200,7 +200,7 @@ func TestRowsOverOneAnotherAreRefused(t *testing.T) {
 	}
 }
 
-// TestLyingFilesOfSetsAreRefused, and cost no memory.
+// TestLyingFilesOfSetsAreRefused: files with false sizes are errors and take no memory.
 func TestLyingFilesOfSetsAreRefused(t *testing.T) {
 	whole := written(t, made(t, 5000, 100))
 	foot := len(whole) - 40

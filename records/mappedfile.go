@@ -17,8 +17,8 @@ import (
 //	starts  where each block begins and where the last one ends, 64 bits each
 //	foot    number of rows, where starts begins, unit, magic (3·8 + 16 bytes)
 //
-// Shift and the width of an item follow from the schema. What is known only at the
-// end stands at the end, so a writer needs no more memory than a block and the starts.
+// Shift and the width of an item follow from the schema. Values that are known only at the end are
+// written at the end, so a writer needs memory for one block and the starts only.
 const (
 	mappedMagic = "privgen sets 1\r\n"
 	headBytes   = 32
@@ -34,11 +34,11 @@ func (s Schema) itemBytes() int {
 	return 4
 }
 
-// SetWriter writes sets into a file that [OpenSets] maps, in memory that does not grow
-// with their number.
+// SetWriter writes sets into a file that [OpenSets] can open. It keeps one block of sets and 8
+// bytes for each block written.
 type SetWriter struct{ *setWriterRef }
 
-// setWriterRef hides what it points to, see private.go.
+// setWriterRef hides what it points to; see private.go.
 type setWriterRef struct{ *setWriter }
 
 type setWriter struct {
@@ -54,10 +54,10 @@ type setWriter struct {
 	err     error
 }
 
-// What the last block says of units; 0 for records.
+// The unit as stored in the foot; 0 for records.
 const (
 	unitOfUsers = 1
-	unitOfParts = 2 // also of other units, which a file cannot name
+	unitOfParts = 2 // also for other units, which the file format cannot name
 )
 
 // NewSetWriter begins a file.
@@ -101,8 +101,8 @@ func (w *SetWriter) add(items []uint32) error {
 	return w.failure()
 }
 
-// Append appends records that are encoded already. The file keeps their unit where they are
-// all it holds. Users of whom it holds other rows are [UnitPart] of it.
+// Append appends records that are encoded already. If the file holds no other records, it keeps
+// their unit. Otherwise rows of users become [UnitPart].
 //
 // Errors: *[param.Error] for another schema, and those of [SetWriter.Add].
 func (w *SetWriter) Append(d Data) error {
@@ -124,7 +124,7 @@ func (w *SetWriter) Append(d Data) error {
 	return EachSet(d, func(_ int, items []uint32) error { return w.add(items) })
 }
 
-// Close writes what a reader needs to find the blocks. It does not close the writer below.
+// Close writes the list of blocks and the foot. It does not close the underlying writer.
 //
 // Errors: the writer's, wrapped.
 func (w *SetWriter) Close() error {
@@ -190,7 +190,7 @@ func (w *SetWriter) failure() error {
 	return nil
 }
 
-// WriteSets writes sets as a file that [OpenSets] maps.
+// WriteSets writes sets as a file that [OpenSets] can open.
 //
 // Errors: those of [NewSetWriter] and [SetWriter.Add].
 func WriteSets(to io.Writer, d Data) error {
@@ -207,7 +207,7 @@ func WriteSets(to io.Writer, d Data) error {
 	return w.Close()
 }
 
-// mappedHead is what head and foot say.
+// mappedHead is the content of head and foot.
 type mappedHead struct {
 	schema   Schema
 	rows     int
@@ -218,7 +218,7 @@ type mappedHead struct {
 func readMappedHead(r io.ReaderAt, size int64) (mappedHead, error) {
 	var h mappedHead
 	if size < headBytes+footBytes {
-		return h, malformed("a file of sets is longer")
+		return h, malformed("a file of sets has more bytes than %d", size)
 	}
 	var head [headBytes]byte
 	var foot [footBytes]byte
@@ -230,12 +230,12 @@ func readMappedHead(r io.ReaderAt, size int64) (mappedHead, error) {
 	}
 	if !bytes.HasPrefix(head[:], []byte(mappedMagic)) ||
 		!bytes.HasSuffix(foot[:], []byte(mappedMagic)) {
-		return h, malformed("no finished file of sets")
+		return h, malformed("not a file of sets, or one that its writer did not close")
 	}
 	universe, most := binary.LittleEndian.Uint64(head[16:]), binary.LittleEndian.Uint64(head[24:])
 	rows := binary.LittleEndian.Uint64(foot[:])
 	if universe > maxDim || most > maxDim || rows > maxRows {
-		return h, malformed("sizes of a file of sets are out of range")
+		return h, malformed("the numbers in the head or the foot are out of range")
 	}
 	h = mappedHead{Sets(int(universe), int(most)), int(rows), binary.LittleEndian.Uint64(foot[8:]),
 		UnitRecord}
@@ -252,7 +252,7 @@ func readMappedHead(r io.ReaderAt, size int64) (mappedHead, error) {
 	return h, nil
 }
 
-// readStarts reads the list of blocks, whose length the file's size bears out.
+// readStarts reads the list of blocks, whose length has been checked against the file's size.
 func (h mappedHead) readStarts(r io.ReaderAt, size int64) ([]uint64, error) {
 	shift := h.schema.blockShift()
 	blocks := (h.rows + 1<<shift - 1) >> shift

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// mixed is what a schema of tables has beyond its dimension. It is never changed
-// once made, so that copies of a schema share it.
+// mixed is the part of a schema that only tables have. It is immutable, so copies of a schema share
+// it.
 type mixed struct {
 	columns []Column
 	blocks  []Block
@@ -18,35 +18,33 @@ type mixed struct {
 	label   int        // the columns of the class and of the target, or -1
 	target  int
 
-	constraints []Constraint // that generated records obey
+	constraints []Constraint // rules that generated records obey
 	rules       []rule       // the same, compiled
 	fault       error        // what is wrong with them
 }
 
-// Block is where one column lies in an encoded vector: the coordinates Offset …
-// Offset+Width-1, each in [0, 1].
+// Block says where one column is in an encoded vector: at the coordinates Offset … Offset+Width-1,
+// each in [0, 1].
 //
-// Of a one-hot block exactly one coordinate is 1 and the others are 0; the last
-// stands for a missing value where the column has one. Any other block is one
-// number, followed by a coordinate that is 1 for a missing value (the number is
-// then 0) and 0 otherwise where the column has one. The norm of a block is at
-// most 1 in either case.
+// In a one-hot block exactly one coordinate is 1 and the others are 0; if the column has a missing
+// value, the last coordinate stands for it. Any other block is one number; if the column has a
+// missing value, a second coordinate is 1 for a missing value (the number is then 0) and 0
+// otherwise. The norm of a block is at most 1 in either case.
 //
-// The parts of a date, where a column has them, are one-hot blocks of their own behind that of the
-// moment.
+// The parts of a date, if a column has them, are separate one-hot blocks that follow the block of
+// the moment.
 type Block struct {
 	Column        int
 	Offset, Width int
 	OneHot        bool
-	Part          CalendarParts // that the block holds; 0 for the column itself
+	Part          CalendarParts // the part of a date in the block; 0 for the column itself
 }
 
-// NewSchema describes tables: records of columns of different kinds, in order,
-// at most one of them a label or a target. [Frame] holds such records.
+// NewSchema returns the schema of a table: records with columns of different kinds, at most one of
+// which is a label or a target. [Frame] holds such records.
 //
-// Errors: *[param.Error], joined: a name or a level twice, bounds that are not in
-// order, no column to encode, a second label or target, and what each column
-// does not allow.
+// Errors: *[param.Error], joined: a repeated name or level, bounds that are not in order, no column
+// to encode, a second label or target, and invalid settings of a column.
 func NewSchema(columns ...Column) (Schema, error) {
 	columns = slices.Clone(columns)
 	if err := validateColumns(columns); err != nil {
@@ -55,7 +53,7 @@ func NewSchema(columns ...Column) (Schema, error) {
 	return tableSchema(columns), nil
 }
 
-// tableSchema lays out columns that are valid.
+// tableSchema returns the schema of valid columns.
 func tableSchema(columns []Column) Schema {
 	m := &mixed{columns: columns, label: -1, target: -1}
 	s := Schema{kind: MixedTable, lo: 0, hi: 1, table: m}
@@ -135,7 +133,7 @@ func (s Schema) Columns() []Column {
 	return slices.Clone(s.table.columns)
 }
 
-// ColumnIndex returns the place of the column of that name, -1 where there is none.
+// ColumnIndex returns the index of the column with a name, or -1 if there is none.
 func (s Schema) ColumnIndex(name string) int {
 	if s.table == nil {
 		return -1
@@ -143,8 +141,8 @@ func (s Schema) ColumnIndex(name string) int {
 	return slices.IndexFunc(s.table.columns, func(c Column) bool { return c.name == name })
 }
 
-// Blocks say how the encoded vector of a table is laid out: one block for every
-// column but the label and identifiers, in order, and one for every part of a date; nil for other
+// Blocks returns the layout of a table's encoded vector: one block for every column except the
+// label and identifiers, in order, and one for every part of a date. It returns nil for other
 // kinds.
 func (s Schema) Blocks() []Block {
 	if s.table == nil {
@@ -153,8 +151,7 @@ func (s Schema) Blocks() []Block {
 	return slices.Clone(s.table.blocks)
 }
 
-// Target returns the place of the column that is to be predicted, -1 where there is
-// none.
+// Target returns the index of the column that is to be predicted, or -1 if there is none.
 func (s Schema) Target() int {
 	if s.table == nil {
 		return -1
@@ -162,7 +159,7 @@ func (s Schema) Target() int {
 	return s.table.target
 }
 
-// relabelled gives a table's schema another label, or none.
+// relabelled returns a table's schema with another label, or without one.
 func (s Schema) relabelled(names []string) Schema {
 	columns := slices.DeleteFunc(s.Columns(), func(c Column) bool { return c.kind == LabelColumn })
 	if len(names) > 0 {
@@ -175,7 +172,7 @@ func (s Schema) relabelled(names []string) Schema {
 	return s.rebuilt(columns)
 }
 
-// rebuilt is the schema of other columns, with the constraints whose columns are left.
+// rebuilt returns the schema with other columns, keeping the constraints whose columns remain.
 func (s Schema) rebuilt(columns []Column) Schema {
 	out := tableSchema(columns)
 	var left []Constraint
@@ -200,7 +197,7 @@ func (s Schema) withUnknown(name string) Schema {
 	return s
 }
 
-// equal reports whether both are no table, or tables of the same columns.
+// equal reports whether neither is a table, or both are tables with the same columns.
 func (m *mixed) equal(o *mixed) bool {
 	if m == nil || o == nil {
 		return m == o

@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// Datetime is a column of moments. They are clamped to the public bounds [from, to] and cut down to
-// the grid of from and whole steps of the precision after it; what is no moment, or missing, is the
-// lower bound unless [Column.WithMissing] gives it a place of its own.
+// Datetime returns a column of moments. They are clamped to the public bounds [from, to] and
+// rounded down to whole steps of the precision after from. A value that is missing or not a moment
+// becomes the lower bound, unless [Column.WithMissing] adds a missing value.
 //
-// Moments are in UTC. A text is read as RFC 3339 has it, also with a blank for the T and without a
-// zone, which is then UTC, or as a date alone; a number is seconds since 1970. They are written as
-// dates where all that the column holds are midnights, else as RFC 3339 has it.
+// Moments are in UTC. A text is read in the form of RFC 3339, also with a blank instead of the T
+// and without a zone, which then means UTC, or as a date alone. A number is read as seconds since
+// 1970. Moments are written as dates if the column can hold midnights only, otherwise in the form
+// of RFC 3339.
 //
-// A coordinate tells 2^24 places between the bounds apart: a generated moment is no finer than
-// that, whatever the precision. Records that are read keep theirs.
+// A coordinate distinguishes 2^24 positions between the bounds, so generated moments have no finer
+// resolution, whatever the precision. Records that are read keep the full precision.
 func Datetime(name string, from, to time.Time, precision time.Duration) Column {
 	return Column{kind: DatetimeColumn, name: name, step: precision}.withTimes(from, to)
 }
 
-// withTimes sets the bounds of a datetime.
+// withTimes returns the column with other bounds of a datetime.
 func (c Column) withTimes(from, to time.Time) Column {
 	c.from, c.to = from.UTC().Round(0), to.UTC().Round(0)
 	if c.step > 0 && c.to.After(c.from) {
@@ -33,15 +34,15 @@ func (c Column) withTimes(from, to time.Time) Column {
 	return c
 }
 
-// Duration is a column of lengths of time. They are clamped to the public bounds [lo, hi] and cut
-// down to the grid of lo and whole steps of the precision above it. Texts are a decimal number of
-// seconds, or as [time.ParseDuration] reads them; numbers are seconds, and a [time.Duration] is
-// itself. They are written in seconds. What holds for [Numeric] holds here.
+// Duration returns a column of lengths of time. They are clamped to the public bounds [lo, hi] and
+// rounded down to whole steps of the precision above lo. A text is a decimal number of seconds, or
+// has the form that [time.ParseDuration] reads; a number is read as seconds. A value may also be a
+// [time.Duration]. Durations are written in seconds. Otherwise the column is like [Numeric].
 func Duration(name string, lo, hi, precision time.Duration) Column {
 	return Column{kind: DurationColumn, name: name, step: precision}.withDurations(lo, hi)
 }
 
-// withDurations sets the bounds of a duration.
+// withDurations returns the column with other bounds of a duration.
 func (c Column) withDurations(lo, hi time.Duration) Column {
 	c.least, c.most = int64(lo), int64(hi)
 	if c.step > 0 && hi > lo && hi-lo > 0 {
@@ -51,10 +52,11 @@ func (c Column) withDurations(lo, hi time.Duration) Column {
 	return c
 }
 
-// Precision is the step between two values of a datetime or a duration, 0 for other columns.
+// Precision returns the step between two values of a datetime or a duration, and 0 for other
+// columns.
 func (c Column) Precision() time.Duration { return c.step }
 
-// WholeBounds are the exact bounds of a column of whole numbers; 0 and 0 for others.
+// WholeBounds returns the exact bounds of a column of whole numbers, and 0 and 0 for other columns.
 func (c Column) WholeBounds() (lo, hi int64) {
 	if c.kind != IntegerColumn {
 		return 0, 0
@@ -62,12 +64,12 @@ func (c Column) WholeBounds() (lo, hi int64) {
 	return c.least, c.most
 }
 
-// Times are the bounds of a datetime, in UTC; the upper one is on the grid of its precision. Those
-// of other columns are the zero time.
+// Times returns the bounds of a datetime, in UTC; the upper one is on the grid of its precision.
+// Those of other columns are the zero time.
 func (c Column) Times() (from, to time.Time) { return c.from, c.to }
 
-// Durations are the bounds of a duration; the upper one is on the grid of its precision. Those of
-// other columns are 0.
+// Durations returns the bounds of a duration; the upper one is on the grid of its precision. Those
+// of other columns are 0.
 func (c Column) Durations() (lo, hi time.Duration) {
 	if c.kind != DurationColumn {
 		return 0, 0
@@ -75,8 +77,8 @@ func (c Column) Durations() (lo, hi time.Duration) {
 	return time.Duration(c.least), time.Duration(c.most)
 }
 
-// Whole is the whole number in one cell of an [Integer] column, exactly; ok is false for a missing
-// value that is one of its own, and for other columns.
+// Whole returns the exact number in one cell of an [Integer] column. ok is false for a missing
+// value in a column that declares one, and for other columns.
 func (f *Frame) Whole(row, column int) (v int64, ok bool) {
 	code := &f.schema.table.cells[column]
 	if code.kind != IntegerColumn {
@@ -93,8 +95,8 @@ func (f *Frame) Whole(row, column int) (v int64, ok bool) {
 	return code.tick.whole(k), true
 }
 
-// Time is the moment in one cell of a [Datetime] column, in UTC; ok is false for a missing value
-// that is one of its own, and for other columns.
+// Time returns the moment in one cell of a [Datetime] column, in UTC. ok is false for a missing
+// value in a column that declares one, and for other columns.
 func (f *Frame) Time(row, column int) (m time.Time, ok bool) {
 	code := &f.schema.table.cells[column]
 	if code.kind != DatetimeColumn {
@@ -107,8 +109,8 @@ func (f *Frame) Time(row, column int) (m time.Time, ok bool) {
 	return code.tick.moment(k), true
 }
 
-// Duration is the length of time in one cell of a [Duration] column; ok is false for a missing
-// value that is one of its own, and for other columns.
+// Duration returns the length of time in one cell of a [Duration] column. ok is false for a missing
+// value in a column that declares one, and for other columns.
 func (f *Frame) Duration(row, column int) (d time.Duration, ok bool) {
 	code := &f.schema.table.cells[column]
 	if code.kind != DurationColumn {
@@ -123,7 +125,7 @@ func (f *Frame) Duration(row, column int) (d time.Duration, ok bool) {
 
 const day = 24 * time.Hour
 
-// layout is how moments of a column are written.
+// layout returns the format in which moments of a column are written.
 func (c Column) layout() string {
 	from := c.from
 	if c.step%day == 0 && from.Equal(from.Truncate(day)) {
@@ -138,8 +140,8 @@ func (c Column) layout() string {
 
 func (c Column) timeText(m time.Time) string { return m.Format(c.layout()) }
 
-// momentOf is the moment some seconds after 1970, to a microsecond; far ones are the nearest that
-// can be told from all bounds.
+// momentOf returns the moment v seconds after 1970, to a microsecond. Numbers beyond 2^40 are
+// clamped to it, which is still outside all bounds.
 func momentOf(v float64) time.Time {
 	v = min(max(v, -1<<40), 1<<40)
 	if v != v {
@@ -160,14 +162,14 @@ const (
 	allParts    = MonthPart | WeekdayPart | HourPart
 )
 
-// partWidths are how many values each part takes, in the order of their blocks.
+// partWidths lists the number of values of each part, in the order of their blocks.
 var partWidths = [...]struct {
 	part  CalendarParts
 	width int
 	name  string
 }{{MonthPart, 12, "month"}, {WeekdayPart, 7, "weekday"}, {HourPart, 24, "hour"}}
 
-// String lists the parts, each after a comma, as they stand in the description of a column.
+// String lists the parts, each after a comma, as in the description of a column.
 func (p CalendarParts) String() string {
 	text := ""
 	for _, name := range p.names() {
@@ -179,7 +181,7 @@ func (p CalendarParts) String() string {
 	return text
 }
 
-// names are those of the parts in a schema's JSON.
+// names returns the names of the parts in a schema's JSON.
 func (p CalendarParts) names() (list []string) {
 	for _, w := range partWidths {
 		if p&w.part != 0 {
@@ -189,7 +191,7 @@ func (p CalendarParts) names() (list []string) {
 	return list
 }
 
-// partNamed is the part of a name, or 0.
+// partNamed returns the part with a name, or 0.
 func partNamed(name string) CalendarParts {
 	for _, w := range partWidths {
 		if w.name == name {
@@ -199,20 +201,20 @@ func partNamed(name string) CalendarParts {
 	return 0
 }
 
-// WithParts adds parts of the date to how a [Datetime] is encoded: each is one more one-hot block,
-// after that of the moment, so that what repeats every week or every day can be learnt. They follow
-// from the moment where records are read. Where records are made, the moment that was stated moves
-// to the nearest that has the stated parts, as far as the bounds allow: month first, then the
-// weekday inside that month, then the hour of that day.
+// WithParts adds parts of the date to the encoding of a [Datetime]. Each is one more one-hot block
+// after that of the moment, so that weekly or daily patterns can be learnt. When records are read,
+// the parts follow from the moment. When records are generated, the generated moment moves to the
+// nearest one with the generated parts, as far as the bounds allow: first the month, then the
+// weekday within that month, then the hour of that day.
 func (c Column) WithParts(parts CalendarParts) Column {
 	c.parts = parts
 	return c
 }
 
-// Parts are the parts of the date that are encoded.
+// Parts returns the parts of the date that are encoded.
 func (c Column) Parts() CalendarParts { return c.parts }
 
-// partOf is the value of one part.
+// partOf returns the value of one part.
 func partOf(m time.Time, part CalendarParts) int {
 	switch part {
 	case MonthPart:
@@ -223,7 +225,8 @@ func partOf(m time.Time, part CalendarParts) int {
 	return m.Hour()
 }
 
-// moved is the moment nearest to another that has a value of one part, inside the given bounds.
+// moved returns the moment nearest to m at which the part has the given value, inside the given
+// bounds.
 func moved(m time.Time, part CalendarParts, value int, from, to time.Time) time.Time {
 	switch part {
 	case MonthPart:
@@ -238,7 +241,7 @@ func moved(m time.Time, part CalendarParts, value int, from, to time.Time) time.
 	return at
 }
 
-// nearestMonth looks at the month in this year and those around it.
+// nearestMonth considers the month in this year and in the years before and after it.
 func nearestMonth(m time.Time, month time.Month, from, to time.Time) time.Time {
 	best, found := m, false
 	for year := m.Year() - 1; year <= m.Year()+1; year++ {
@@ -256,7 +259,7 @@ func nearestMonth(m time.Time, month time.Month, from, to time.Time) time.Time {
 	return best
 }
 
-// nearestWeekday looks at the days within a week, those of the same month first.
+// nearestWeekday considers the days within a week, those of the same month first.
 func nearestWeekday(m time.Time, weekday time.Weekday, from, to time.Time) time.Time {
 	ahead := (int(weekday-m.Weekday()) + 7) % 7
 	if ahead == 0 {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Texts are parsed here without the errors that packages time and strconv make for each that is
-// wrong: a packed file of them would take many times its size.
+// The parsers in this file allocate no error for a wrong text, unlike packages time and strconv: a
+// compressed file of wrong texts would take many times its size in memory.
 
 // parseMoment reads a day, or a day and a time of day after blanks or a T, to a minute or with
 // seconds and a fraction of them. After seconds there may be a zone: Z, +02 or +02:00.
@@ -35,7 +35,7 @@ func parseMoment(text string) (time.Time, bool) {
 	return date.Add(length), ok
 }
 
-// timeOfDay is how long after midnight in UTC.
+// timeOfDay returns the time since midnight in UTC.
 func timeOfDay(text string) (d time.Duration, ok bool) {
 	hour, text, ok1 := clockPart(text, 1, 23)
 	if !ok1 || text == "" || text[0] != ':' {
@@ -55,7 +55,7 @@ func timeOfDay(text string) (d time.Duration, ok bool) {
 	return d + time.Duration(second)*time.Second + nanos - zone, ok && ok2
 }
 
-// clockPart is the number of at most two digits that a text begins with, and what follows.
+// clockPart returns the number of at most two digits that a text begins with, and what follows.
 func clockPart(text string, least, most int) (v int, rest string, ok bool) {
 	n := 0
 	for n < len(text) && n < 2 && text[n] >= '0' && text[n] <= '9' {
@@ -65,7 +65,7 @@ func clockPart(text string, least, most int) (v int, rest string, ok bool) {
 	return v, text[n:], ok && n >= least && v <= most
 }
 
-// fractionOf is the fraction of a second that a text begins with, to a nanosecond, and what
+// fractionOf returns the fraction of a second that a text begins with, to a nanosecond, and what
 // follows.
 func fractionOf(text string) (d time.Duration, rest string) {
 	if len(text) < 2 || text[0] != '.' && text[0] != ',' || text[1] < '0' || text[1] > '9' {
@@ -79,7 +79,7 @@ func fractionOf(text string) (d time.Duration, rest string) {
 	return d, text
 }
 
-// zoneOf is how far a zone is ahead of UTC.
+// zoneOf returns the offset of a zone from UTC.
 func zoneOf(text string) (d time.Duration, ok bool) {
 	if text == "" || text == "Z" {
 		return 0, true
@@ -99,7 +99,7 @@ func zoneOf(text string) (d time.Duration, ok bool) {
 	return d, ok1 && ok2 && hour <= 24 && minute <= 60
 }
 
-// digitsValue is the number that one to nine digits spell.
+// digitsValue returns the number that one to nine digits spell.
 func digitsValue(digits string) (v int, ok bool) {
 	for i := range len(digits) {
 		if digits[i] < '0' || digits[i] > '9' {
@@ -132,8 +132,8 @@ func parseLength(text string) (time.Duration, bool) {
 	return time.Duration(sum), ok && sum < 1<<63
 }
 
-// lengthPart is the number and unit that a text begins with, in nanoseconds, at most 2^63, and what
-// follows.
+// lengthPart returns the number and unit that a text begins with, in nanoseconds, at most 2^63, and
+// what follows.
 func lengthPart(text string) (nanos uint64, rest string, ok bool) {
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
 	whole, fits := uint64(0), true
@@ -183,7 +183,7 @@ func lengthUnit(text string) (nanos uint64, ok bool) {
 	return 1, false
 }
 
-// wholeNumber is the whole number that a text spells, or the nearest that there is.
+// wholeNumber returns the whole number that a text spells, or the nearest int64.
 func wholeNumber(text string) (v int64, ok bool) {
 	negative := strings.HasPrefix(text, "-")
 	if negative || strings.HasPrefix(text, "+") {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// momentLayouts are the forms of moments, by which package time reads them.
+// momentLayouts lists the forms of moments as layouts of package time.
 var momentLayouts = []string{time.RFC3339Nano, time.DateOnly, "2006-01-02 15:04:05.999999999",
 	"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00",
 	"2006-01-02 15:04:05.999999999Z07", "2006-01-02T15:04:05.999999999Z07", "2006-01-02 15:04",
@@ -116,8 +116,8 @@ var textForms = []struct {
 		`{"a":-0.5e-7}`, ` [ ] `, `{"\u00e9\n":"x"}`, `[[[1,2],[]],{"a":{"b":[]}}]`, `"\\"`, `-1E+2`}},
 }
 
-// TestTextsAreReadAsPackagesDo: moments, lengths, whole numbers and escapes are read as by the
-// packages time, big and json, and turned away where they turn them away.
+// TestTextsAreReadAsPackagesDo: moments, lengths, whole numbers and escapes are read as by packages
+// time, big and json, and rejected if these reject them.
 func TestTextsAreReadAsPackagesDo(t *testing.T) {
 	for _, form := range textForms {
 		rng := rand.New(rand.NewPCG(3, 4))
@@ -143,7 +143,7 @@ func TestTextsAreReadAsPackagesDo(t *testing.T) {
 	}
 }
 
-// FuzzTexts looks for a text that is read otherwise than by the packages time, big and json.
+// FuzzTexts searches for a text that is read differently from packages time, big and json.
 func FuzzTexts(f *testing.F) {
 	for _, form := range textForms {
 		for _, text := range form.sound {
@@ -157,7 +157,7 @@ func FuzzTexts(f *testing.F) {
 	})
 }
 
-// TestJSONOfAnyDepth: as deep as package json reads, and no deeper.
+// TestJSONOfAnyDepth: the largest nesting is that of package json.
 func TestJSONOfAnyDepth(t *testing.T) {
 	for _, depth := range []int{9_999, 10_000, 10_001, 400_000} {
 		sameJSON(t, strings.Repeat("[", depth)+strings.Repeat("]", depth))

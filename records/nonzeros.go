@@ -8,20 +8,21 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Nonzeros holds encoded rows of a table by the coordinates that are not zero, in ascending order.
-// A row has at most two for each column, and one for each part of a date, however many levels a
-// column has: the memory is proportional to rows and columns, not to [Schema.Dim].
+// Nonzeros holds encoded rows of a table as lists of the coordinates that are not zero, in
+// ascending order. A row has at most two such coordinates for each column and one for each part of
+// a date, however many levels a column has. So the memory is proportional to rows and columns, not
+// to [Schema.Dim].
 //
 // The zero value is empty. Reading into it reuses its memory.
 type Nonzeros struct {
 	Rows    int
-	Offsets []int // of each row among the coordinates, and their end: Rows+1 numbers
+	Offsets []int // where each row begins, and the end of the last: Rows+1 numbers
 	Places  []int32
 	Values  []float32
 	Labels  []int32 // nil if the schema has no classes
 	Index   []int32 // the numbers of the rows among the records
 
-	dense device.Batch // of data that is no frame
+	dense device.Batch // for data that is not a frame
 }
 
 // Row returns the coordinates of row i that are not zero, and their values.
@@ -75,7 +76,8 @@ func (z *Nonzeros) End() {
 	z.Rows++
 }
 
-// denseCoordinates bounds the rows that are read densely at a time, of data that is no frame.
+// denseCoordinates bounds the number of coordinates that are read densely at a time from data that
+// is not a frame.
 const denseCoordinates = 1 << 18
 
 // read fills the rows from a frame, or from dense pieces.
@@ -155,7 +157,7 @@ func (z *Nonzeros) tick(k *cellCode, v int64) {
 	}
 }
 
-// own is the code of a column by itself, whose coordinates begin at 0, with a row of them.
+// own returns a code for the column alone, whose coordinates begin at 0, and a row for them.
 func (k *cellCode) own() ([]float32, *cellCode) {
 	own := *k
 	own.offset = 0
@@ -189,7 +191,7 @@ func DecodeNonzeros(s Schema, z *Nonzeros) (*Frame, error) {
 	return b.Frame(), nil
 }
 
-// check returns an error for rows that are no rows of a schema.
+// check returns an error for rows that do not fit a schema of dim coordinates.
 func (z *Nonzeros) check(dim int) error {
 	if z == nil {
 		return param.New("records.Nonzeros", nil, "rows")
@@ -256,7 +258,7 @@ func (k *cellCode) decodeNarrow(z *Nonzeros, labels column) cells {
 	return c
 }
 
-// part are the coordinates of a row from offset on, of so many.
+// part returns the width coordinates of row i from offset on.
 func (z *Nonzeros) part(i, offset, width int) ([]int32, []float32) {
 	places, values := z.Row(i)
 	lo, _ := slices.BinarySearch(places, int32(offset))
@@ -264,7 +266,7 @@ func (z *Nonzeros) part(i, offset, width int) ([]int32, []float32) {
 	return places[lo:hi], values[lo:hi]
 }
 
-// largestNonzero is largest of a block of which only the coordinates that are not zero are given.
+// largestNonzero is [largest] for a block of which only the nonzero coordinates are given.
 func largestNonzero(places []int32, values []float32, offset, width int) int {
 	best, most := -1, float32(0)
 	for j, at := range places {
@@ -275,7 +277,7 @@ func largestNonzero(places []int32, values []float32, offset, width int) int {
 	if best >= 0 {
 		return best
 	}
-	// All are zero or less, or no numbers: the first zero is the largest, if there is one.
+	// All given values are negative or NaN: the first zero is the largest, if there is one.
 	for j, at := range places {
 		if int(at)-offset != j {
 			return j

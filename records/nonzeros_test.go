@@ -16,8 +16,8 @@ import (
 // veiled is a table that is not a frame.
 type veiled struct{ records.Data }
 
-// TestNonzerosAreTheRows: of every kind of column, by range and by row, of frames and of other
-// data; and they decode as the dense rows do.
+// TestNonzerosAreTheRows: for every kind of column, by range and by row, of frames and of other
+// data, nonzeros equal the dense rows and decode in the same way.
 func TestNonzerosAreTheRows(t *testing.T) {
 	for _, s := range []records.Schema{visits(t), people(t)} {
 		rng := rand.New(rand.NewPCG(11, 1))

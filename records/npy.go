@@ -14,21 +14,19 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Names of the arrays inside an .npz file, as machine learning data sets are
-// commonly saved.
+// Names of the arrays inside an .npz file; many machine learning data sets use them.
 const (
 	npzRecords = "x.npy"
 	npzLabels  = "y.npy"
 )
 
-// ReadNPY reads unlabelled records from NumPy's .npy format: an array in C order
-// whose first axis counts records and whose other axes multiply to the schema's
-// dimension, of floats, integers or booleans of either byte order. Unsigned
-// bytes under a schema of images are 256 levels; every other number is
-// itself.
+// ReadNPY reads unlabelled records from NumPy's .npy format: an array in C order whose first axis
+// counts records and whose other axes multiply to the schema's dimension, of floats, integers or
+// booleans of either byte order. Under a schema of images, unsigned bytes are 256 levels; all other
+// numbers are taken as they are.
 //
-// Errors: [ErrFormat] for a file that is malformed, truncated or of another
-// shape; *[LimitError]; *[param.Error] for a schema that does not fit.
+// Errors: [ErrFormat] for a file that is malformed, truncated or has another shape; *[LimitError];
+// *[param.Error] for a schema that does not fit.
 func ReadNPY(r io.Reader, s Schema, limits ...Limits) (*Table, error) {
 	plain := lastOf(limits)
 	plain.Plain = true
@@ -45,7 +43,7 @@ func readNPY(in *input, s Schema) (*Table, error) {
 	}
 	if s.Classes() > 0 {
 		return nil, param.New("records.Schema.Classes", s.Classes(),
-			"none: one array carries no labels; ReadNPZ reads both")
+			"none: an .npy file has no labels; ReadNPZ reads both")
 	}
 	values, levels, err := readArray(in, s, s.dim, "the array")
 	if err != nil {
@@ -57,9 +55,9 @@ func readNPY(in *input, s Schema) (*Table, error) {
 	return FromFlat(s, values)
 }
 
-// ReadNPZ reads records from a NumPy .npz file: the array x as [ReadNPY] reads
-// it and, where the schema has classes, the array y of one label a record. Both count
-// together towards the limits.
+// ReadNPZ reads records from a NumPy .npz file: the array x as [ReadNPY] reads it and, if the
+// schema has classes, the array y with one label for each record. Both count together towards the
+// limits.
 //
 // Errors: those of [ReadNPY].
 func ReadNPZ(r io.ReaderAt, size int64, s Schema, limits ...Limits) (*Table, error) {
@@ -107,8 +105,7 @@ func readMember[T any](zr *zip.Reader, name string, in *input, read func() (T, e
 	return out, malformed("no array %s", strings.TrimSuffix(name, ".npy"))
 }
 
-// readLabelArray reads whole numbers; what is none of int32 becomes -1, which no
-// schema knows.
+// readLabelArray reads whole numbers. A number outside int32 becomes -1, which is an unknown label.
 func readLabelArray(in *input) ([]int32, error) {
 	values, _, err := readArray(in, Interval(1, 0, 1), 1, "the label array")
 	if err != nil {
@@ -159,7 +156,7 @@ func readNPYHeader(r io.Reader, what string) (npyHeader, error) {
 // npyHeader is the header of an array of records.
 type npyHeader struct{ npy.Header }
 
-// rows is the number of records of dim elements.
+// rows returns the number of records of dim elements.
 func (h npyHeader) rows(dim int, what string) (int, error) {
 	product := 1
 	for _, size := range h.Shape[1:] {
@@ -177,7 +174,7 @@ func (h npyHeader) rows(dim int, what string) (int, error) {
 	return h.Shape[0], nil
 }
 
-// read decodes n elements, growing as they arrive.
+// read decodes n elements. Its storage grows as they arrive.
 func (h npyHeader) read(in *input, n int, what string) ([]float32, error) {
 	const piece = 1 << 16
 	decode := h.Element()
@@ -198,8 +195,8 @@ func (h npyHeader) read(in *input, n int, what string) ([]float32, error) {
 	return out, nil
 }
 
-// WriteNPY writes the encoded records as a float32 array, images with three
-// axes, in colour with four.
+// WriteNPY writes the encoded records as a float32 array with two axes; images have three axes, and
+// images in colour four.
 //
 // Errors: the writer's.
 func WriteNPY(w io.Writer, t *Table) error {
@@ -220,8 +217,8 @@ func WriteNPY(w io.Writer, t *Table) error {
 	})
 }
 
-// WriteNPZ writes the encoded records as array x and, where the schema has
-// classes, the labels as array y.
+// WriteNPZ writes the encoded records as array x and, if the schema has classes, the labels as
+// array y.
 //
 // Errors: the writer's.
 func WriteNPZ(w io.Writer, t *Table) error {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Half a unit above the largest finite number: what is spelled so, or larger, is infinite. The
-// digits are those of 2^1024 - 2^970 and of 2^128 - 2^103, with the point before the first.
+// Half a unit above the largest finite number: a text of this value or a larger one is infinite.
+// The digits are those of 2^1024 - 2^970 and of 2^128 - 2^103, with the point before the first.
 const (
 	overflow32 = "340282356779733661637539395458142568448"
 	overflow64 = "1797693134862315807937289714053034150799341327100378269361737789804449682927" +
@@ -16,17 +16,17 @@ const (
 		"0834936475292719074168444365510704342711559699508093042880177904174497792"
 )
 
-// spelling is what a text says before its value is computed.
+// spelling is a parsed number whose value has not been computed yet.
 type spelling struct {
 	infinite, negative bool
 	start, end         int // of the digits from the first that is not zero, a point included
 	magnitude          int // of 0.DIGITS * 10^magnitude
 }
 
-// parseNumber is the number that a text spells in decimal, with or without an exponent, or
-// unreadable for a text that spells none. One too large for a float64 is infinite, and "nan" is a
-// missing value. None of these cases makes an error, as strconv does: a packed file of such texts
-// would take many times its size.
+// parseNumber returns the number that a text spells in decimal, with or without an exponent, or
+// unreadable for a text that spells none. A number too large for a float64 is infinite, and "nan"
+// is a missing value. None of these cases allocates an error, as strconv does: a compressed file of
+// such texts would take many times its size in memory.
 func parseNumber(text string) float64 { return numberOf([]byte(text), 64) }
 
 func number64(text []byte) float64 { return numberOf(text, 64) }
@@ -114,8 +114,8 @@ func (s *spelling) mantissa(text []byte) (ok bool) {
 	return ok
 }
 
-// exponentOf is the exponent that a text spells, or zero for no text. It stops growing where
-// strconv's does.
+// exponentOf returns the exponent that a text spells, or zero for an empty text. Like that of
+// strconv, it is bounded.
 func exponentOf(text []byte) (exponent int, ok bool) {
 	if len(text) == 0 {
 		return 0, true

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// A number next to zero, or of more digits than 64 bits hold, takes strconv up to twenty
-// microseconds, and less than a MB unpacks to a million of them. Such a number is computed here, as
-// the quotient of two whole numbers.
+// strconv takes up to twenty microseconds for a number close to zero, or with more digits than 64
+// bits hold, and less than 1 MB unpacks to a million of them. Here such a number is computed as the
+// quotient of two whole numbers.
 
 // slow reports whether strconv may take long over 0.DIGITS * 10^magnitude.
 func slow(digits []byte, magnitude, bits int) bool {
@@ -28,14 +28,15 @@ func vanishes(digits []byte, magnitude, bits int) bool {
 	return len(digits) == 0 || magnitude <= least
 }
 
-// quotient is a number being computed. Its parts are used again for the next one. No result is put
-// where an argument is: package big would ask for memory.
+// quotient is a number being computed. Its parts are reused for the next one. No result overwrites
+// an argument: package big would then allocate memory.
 type quotient struct{ digits, above, below, whole, rest, word, ten big.Int }
 
 var quotients = sync.Pool{New: func() any { return new(quotient) }}
 
-// exactNumber is the number nearest to 0.DIGITS * 10^magnitude, of two as near the even one. A
-// point may be among the digits. The number is finite and does not vanish.
+// exactNumber returns the number nearest to 0.DIGITS * 10^magnitude, and the even one of two
+// equally near. A point may be among the digits. The number must be finite and must not round to
+// zero.
 func exactNumber(digits []byte, magnitude, bits int) float64 {
 	mantissa, exponent := 53, -1074 // of the numbers next to zero
 	if bits == 32 {
@@ -89,7 +90,7 @@ func (q *quotient) set(digits []byte, magnitude int) {
 	}
 }
 
-// power is a power of ten, valid until the next call.
+// power returns a power of ten, valid until the next call.
 func (q *quotient) power(n int) *big.Int {
 	if list := tens(); n < len(list) {
 		return &list[n]

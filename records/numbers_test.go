@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// FuzzNumbers: a text in decimal is the number that strconv makes of it, at both widths. A text in
-// hexadecimal, or with underscores, is none.
+// FuzzNumbers: a decimal text is read as the number that strconv returns, at both widths. A text in
+// hexadecimal, or with underscores, is not a number.
 func FuzzNumbers(f *testing.F) {
 	for _, text := range []string{"1", "-0.5e-7", "+inf", "-Infinity", "nan", "NaN", "0x1p-2",
 		"0X_1FFFP-16", "1_000", ".5", "5.", "1e999", "-1e999", "0e999", "1e-999", "1e+5", "1e+", "1.2.3",
@@ -50,7 +50,7 @@ func same(t *testing.T, text string, bits int, got float64) {
 	}
 }
 
-// TestTextsThatAreNoNumbersCostNothing: a cell that cannot be read takes no memory of its own.
+// TestTextsThatAreNoNumbersCostNothing: a cell that cannot be read allocates no memory.
 func TestTextsThatAreNoNumbersCostNothing(t *testing.T) {
 	for _, text := range []string{"0a", "1e999", "-2e308", "4e38", "0x1p9", "1_0", "nan", "inf", "--1",
 		"1e", "word", "0x", "+i", "infinite"} {
@@ -65,8 +65,8 @@ func TestTextsThatAreNoNumbersCostNothing(t *testing.T) {
 	}
 }
 
-// TestNumbersNextToHalves: numbers whose nearest two are as far, and those a last digit beside
-// them, are what strconv makes of them, in all sizes from the least to the largest.
+// TestNumbersNextToHalves: numbers half way between two floats, and those that differ in the last
+// digit, are read as by strconv, for all magnitudes.
 func TestNumbersNextToHalves(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 4000 {

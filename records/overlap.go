@@ -9,28 +9,29 @@ import (
 	"slices"
 )
 
-// Overlap reports whether two data sets are known to hold the same records: whether one is the
-// other, a slice or another view of it, rows taken from it, the same mapped file, or a wrapper
-// around any of these, also one of a type that is not this package's. Algorithms that take
-// public records use it to detect private ones.
+// Overlap reports whether two data sets are known to share records: whether one is the other, a
+// slice or another view of it, rows taken from it, the same mapped file, or a wrapper around any of
+// these, including a wrapper of a user-defined type. Algorithms that take public records use it to
+// detect private ones.
 //
-// It compares where records are stored and which table they were taken from, never their values,
-// so its result depends on no record's value. It returns false for copies made in other ways than
-// by Take and [Concat]. Of a table, rows that were taken and a slice count as the same, whichever
-// rows they are; two slices, and rows that were taken twice, may be different records.
+// It compares where records are stored and which table they were taken from, never their values, so
+// its result depends on no record's value. It does not detect copies made in other ways than by
+// Take, [Concat], [Binarize], [GroupBy] and [Frame.Encoded]. Rows taken from a table always overlap
+// with a slice of the same table, whichever rows they are. Two slices, or two sets of rows taken
+// from one table, may be different records and need not overlap.
 func Overlap(a, b Data) bool {
 	x, y := placesOf(a), placesOf(b)
 	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, y.homes) ||
 		descend(y.homes, x.homes)
 }
 
-// origin tells the records of one table from equal ones, and remembers of which tables they are
-// copies.
+// origin identifies the records of a table by more than their values, and remembers which tables
+// they were copied from.
 type origin struct{ of []*origin }
 
 func (o *origin) copied() *origin { return &origin{[]*origin{o}} }
 
-// joined is the origin of copies of all records of some data sets.
+// joined returns the origin of copies of all records of some data sets.
 func joined(parts []Data) *origin {
 	out := new(origin)
 	for _, p := range parts {
@@ -39,7 +40,7 @@ func joined(parts []Data) *origin {
 	return out
 }
 
-// descend reports whether one of some tables was copied from one of others.
+// descend reports whether one of the tables in from was copied from one of those in to.
 func descend(from, to []*origin) bool {
 	seen := map[*origin]bool{}
 	for left := slices.Clone(to); len(left) > 0; {
@@ -59,24 +60,26 @@ func descend(from, to []*origin) bool {
 	return false
 }
 
-// places is where a data set keeps its records.
+// places lists where a data set stores its records.
 type places struct {
 	own   []extent // storage
 	homes []*origin
 	files []fs.FileInfo
 	seen  map[visit]bool
-	left  int // how much more is looked at
-	away  int // pointers to what is no data, one behind the other, that were followed to get here
+	left  int // how many more values are examined
+	away  int // the number of consecutive pointers to values that are not data that led here
 }
 
-// visit is an object that was looked at. A structure and its first field have one address.
+// visit is an object that has been examined. It includes the type, since a struct and its first
+// field have the same address.
 type visit struct {
 	at   uintptr
 	is   reflect.Type
 	away int
 }
 
-// mostAway bounds how many pointers to what is no data are followed one behind the other.
+// mostAway is the largest number of consecutive pointers to values that are not data that are
+// followed.
 const mostAway = 3
 
 // extent is a piece of memory.
@@ -96,7 +99,7 @@ func placesOf(d Data) places {
 func meet(a, b []extent) bool {
 	for len(a) > 0 && len(b) > 0 {
 		switch {
-		case a[0].hi <= b[0].lo: // nor does it reach those that start later
+		case a[0].hi <= b[0].lo: // it ends before all others of b
 			a = a[1:]
 		case b[0].hi <= a[0].lo:
 			b = b[1:]
@@ -115,9 +118,9 @@ func sameFile(a, b []fs.FileInfo) bool {
 
 var dataType = reflect.TypeFor[Data]()
 
-// walk notes what a data set, or a field of one, holds records in: data, and numbers. Behind a
-// pointer to what is no data only data count: data sets that share a connection or a description do
-// not share records.
+// walk records where a data set, or a field of one, stores records: in data and in numbers. Behind
+// a pointer to a value that is not data, only data count: data sets that share a connection or a
+// description do not share records.
 func (p *places) walk(v reflect.Value) {
 	if p.left--; p.left < 0 || !v.IsValid() || v.Type() == reflect.TypeFor[Schema]() {
 		return
@@ -149,7 +152,7 @@ func (p *places) walk(v reflect.Value) {
 	}
 }
 
-// behind looks at what a pointer or an interface holds.
+// behind examines what a pointer or an interface holds.
 func (p *places) behind(v reflect.Value) {
 	pointer := v.Kind() == reflect.Pointer
 	if !v.IsValid() || pointer && v.IsNil() {
@@ -192,7 +195,7 @@ func (p *places) elements(v reflect.Value) {
 	}
 }
 
-// numeric reports whether a type is made of numbers, in rows or structures up to a depth.
+// numeric reports whether a type consists of numbers, in slices or structs up to a depth.
 func numeric(t reflect.Type, depth int) bool {
 	switch k := t.Kind(); k {
 	case reflect.Slice, reflect.Array:
@@ -221,9 +224,9 @@ var ownTypes = map[reflect.Type]bool{reflect.TypeFor[Table](): true, reflect.Typ
 	reflect.TypeFor[PartedTable](): true,
 	reflect.TypeFor[Persons]():     true}
 
-// known notes what a structure of this package's types holds, also where a user-defined type has
-// embedded it; ok is false for other types. Each is one reference: reading an unexported field
-// gives no value that could be used as data, but the reference can be read.
+// known records the storage of a value of one of this package's types, also if a user-defined type
+// embeds it; ok is false for other types. Each of these types is one reference: the value of an
+// unexported field cannot be used as data, but the reference in it can be read.
 func (p *places) known(v reflect.Value) (ok bool) {
 	if !ownTypes[v.Type()] {
 		return false
@@ -260,7 +263,7 @@ func (p *places) known(v reflect.Value) (ok bool) {
 	return true
 }
 
-// table notes the storage of a table.
+// table records the storage of a table.
 func (p *places) table(home *origin, storage ...any) {
 	if home != nil {
 		p.homes = append(p.homes, home)
@@ -270,7 +273,8 @@ func (p *places) table(home *origin, storage ...any) {
 	}
 }
 
-// sets notes the table's rows and no others of their blocks, by where a row's offset is.
+// sets records the table's rows, and no other rows of their blocks, by the addresses of their
+// offsets.
 func (p *places) sets(t *SetTable) {
 	p.table(t.home, t.labels.raw)
 	for i := 0; i < t.n; {
@@ -281,7 +285,7 @@ func (p *places) sets(t *SetTable) {
 	}
 }
 
-// mapped notes a reader and, where it has one, its file.
+// mapped records a reader and, if it has one, its file.
 func (p *places) mapped(r io.ReaderAt, info fs.FileInfo) {
 	if info != nil {
 		p.files = append(p.files, info)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// wrapped, hidden and pointed are types of others around data.
+// wrapped, hidden and pointed are user-defined types around data.
 type wrapped struct{ records.Data }
 
 type hidden struct {
@@ -24,7 +24,7 @@ func (h hidden) Len() int                             { return h.inner.Len() }
 func (h hidden) Gather(rows []int32, b *device.Batch) { h.inner.Gather(rows, b) }
 func (h hidden) Range(lo, hi int, b *device.Batch)    { h.inner.Range(lo, hi, b) }
 
-// rows is data of another type, with storage of its own.
+// rows is data of another type, with its own storage.
 type rows struct {
 	schema records.Schema
 	list   [][]float32
@@ -42,7 +42,7 @@ type view struct {
 	want bool
 }
 
-// check asks about both orders.
+// check tests both orders of the arguments.
 func check(t *testing.T, private records.Data, views ...view) {
 	t.Helper()
 	for _, v := range views {
@@ -115,7 +115,13 @@ func TestOverlapOfFramesAndSets(t *testing.T) {
 		view{"without labels", f.WithoutLabels(), true}, view{"rows", f.Take([]int32{2}), true},
 		view{"joined", must(records.Concat(s, frame(), f))(t), true},
 		view{"a slice of rows", f.Take([]int32{2, 1}).Slice(0, 1), true},
+		view{"encoded", f.Encoded(), true},
+		view{"encoded rows", f.Take([]int32{2}).Encoded().Take([]int32{0}), true},
+		view{"persons", must(records.GroupBy(f, []int{1, 1, 2}, 2))(t), true},
+		view{"others encoded", frame().Encoded(), false},
 		view{"others of the same values", frame(), false})
+	encoded := f.Encoded()
+	check(t, encoded, view{"rows of it", encoded.Take([]int32{1}), true})
 	check(t, f.Slice(0, 1), view{"the rest", f.Slice(1, 3), false})
 
 	many := make([][]uint32, 9000) // more than two blocks, all empty but one
@@ -180,7 +186,8 @@ func TestOverlapOfOtherTypes(t *testing.T) {
 	check(t, a, view{"a circle", a, true}, view{"beside a circle", r, false})
 }
 
-// Types that embed this package's by value, and one whose data lie behind what is no data.
+// Types that embed this package's types by value, and one whose data are behind a value that is not
+// data.
 type (
 	holdsTable  struct{ records.Table }
 	holdsSets   struct{ records.SetTable }

@@ -14,11 +14,11 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// A TablePart is one part of a [PartedTable]: rows of one width, one behind the other, in anything
-// that is read at an offset, such as a file, a mapped file or an object of a store.
+// A TablePart is one part of a [PartedTable]: consecutive rows of equal width in an io.ReaderAt,
+// such as a file, a mapped file or an object in a store.
 type TablePart struct {
 	values rowArray
-	labels rowArray // without rows where there are none
+	labels rowArray // without rows if there are no labels
 	schema Schema
 }
 
@@ -30,15 +30,16 @@ type rowArray struct {
 	width  int                  // numbers of a row
 	size   int                  // bytes of a number
 	decode func([]byte) float32 // nil for bytes
-	plain  bool                 // numbers are float32, the least significant byte first
-	level  *[256]float32        // of bytes that stand for levels
+	plain  bool                 // numbers are little-endian float32
+	level  *[256]float32        // for bytes that stand for levels
 }
 
-// NPYPart describes an array in NumPy's format that holds records as [ReadNPY] reads them, and,
-// where labels is not nil, one of their labels. Only headers are read.
+// NPYPart returns the part in an array in NumPy's format, whose records are those that [ReadNPY]
+// would read, and, if labels is not nil, an array of their labels. Only headers are read.
 //
-// Errors: [ErrFormat] for a file that is malformed, of another shape, or shorter or longer than its
-// header says; *[param.Error] for a schema of no vectors or images, or with classes and no labels.
+// Errors: [ErrFormat] for a file that is malformed, has another shape, or is shorter or longer than
+// its header says; *[param.Error] for a schema that is not of vectors or images, or that has
+// classes although labels is nil.
 func NPYPart(s Schema, r io.ReaderAt, size int64, labels io.ReaderAt,
 	labelSize int64) (p TablePart, err error) {
 	if err := partSchema(s, labels != nil); err != nil {
@@ -57,7 +58,7 @@ func NPYPart(s Schema, r io.ReaderAt, size int64, labels io.ReaderAt,
 	return p, p.fits(err)
 }
 
-// IDXPart is [NPYPart] of files in the format of MNIST: bytes that stand for levels, and labels of
+// IDXPart is [NPYPart] for files in the format of MNIST: bytes that stand for levels, and labels of
 // one byte.
 //
 // Errors: those of [NPYPart].
@@ -77,7 +78,7 @@ func IDXPart(s Schema, r io.ReaderAt, size int64, labels io.ReaderAt,
 	return p, p.fits(err)
 }
 
-// partSchema refuses schemas that parts cannot hold.
+// partSchema returns an error for a schema that parts cannot hold.
 func partSchema(s Schema, labelled bool) error {
 	if _, err := newTable(s.WithoutLabels(), 0, nil); err != nil {
 		return err
@@ -115,7 +116,7 @@ func npyExtent(r io.ReaderAt, size int64, width int, what string) (e rowArray, e
 	return e, e.whole(size, what)
 }
 
-// decoder is that of one number; unsigned bytes have none of their own.
+// decoder returns the function that decodes one number, nil for unsigned bytes.
 func decoder(h npy.Header) func([]byte) float32 {
 	if h.Kind == 'u' && h.Size == 1 {
 		return nil
@@ -137,7 +138,7 @@ func idxExtent(r io.ReaderAt, size int64, s Schema, what string) (e rowArray, er
 	return e, e.whole(size, what)
 }
 
-// whole wants the file to hold just the rows that its header says.
+// whole checks that the file holds exactly the rows that its header announces.
 func (e rowArray) whole(size int64, what string) error {
 	if want := e.at + int64(e.rows)*int64(e.width)*int64(e.size); size != want {
 		return malformed("%s has %d bytes where its header asks for %d", what, size, want)
@@ -145,7 +146,7 @@ func (e rowArray) whole(size int64, what string) error {
 	return nil
 }
 
-// read decodes one row into dst, by way of raw, and reports whether the reader has returned it.
+// read decodes one row into dst, using raw as scratch, and reports whether the reader returned it.
 func (e rowArray) read(dst []float32, row int, raw []byte) bool {
 	raw = raw[:e.width*e.size]
 	ok := false
@@ -174,29 +175,29 @@ func (e rowArray) read(dst []float32, row int, raw []byte) bool {
 	return ok
 }
 
-// PartedTable is the rows of many parts, one part behind the other, read where they lie: a batch of
-// rows by position costs reading those rows, however large the parts are together. What it hands
-// out are the same bits as those of a [Table] of the same rows. It is immutable and safe for
-// concurrent use as long as the parts' readers are.
+// PartedTable holds the rows of many parts, in the order of the parts. Rows are read from the parts
+// when they are needed, so a batch costs reading its rows only, however large the parts are.
+// Batches have exactly the same bits as those of a [Table] of the same rows. A PartedTable is
+// immutable, and safe for concurrent use if the parts' readers are.
 //
-// Whatever bytes a part holds, what is handed out lies in the schema. A row that its reader fails
-// to read, by an error or a panic, is neutral: of value zero, moved into the schema, and of the
-// first class; [Failed] reports it. Parts must stay as they are while they are in use.
+// Whatever bytes a part holds, the records returned are in the schema. If a reader fails to read a
+// row, by an error or a panic, the row is neutral: zeros clamped into the schema, and the first
+// class; [Failed] reports it. Parts must not change while they are in use.
 type PartedTable struct{ *partedRef }
 
-// partedRef hides what it points to, see private.go.
+// partedRef hides what it points to; see private.go.
 type partedRef struct{ *partedRows }
 
 type partedRows struct {
 	schema Schema
 	enc    encoder
 	parts  []TablePart
-	ends   []int // of the parts, in rows from the first part's first
+	ends   []int // of the parts, in rows from the beginning of the first part
 	width  int   // bytes of a row of the widest part
 	room   sync.Pool
 	failed atomic.Bool
 
-	readers int // of rows ahead of time
+	readers int // the number of readers that read ahead
 	ahead   readAhead
 }
 
@@ -216,7 +217,8 @@ func NewPartedTable(s Schema, parts ...TablePart) (*PartedTable, error) {
 				p.schema.String(), s.String())
 		}
 		if p.values.rows > maxRows-n {
-			return nil, param.New("records rows", "more together", fmt.Sprintf("at most %d", maxRows))
+			return nil, param.New("records rows", "too many rows in all parts together",
+				fmt.Sprintf("at most %d", maxRows))
 		}
 		n += p.values.rows
 		t.ends = append(t.ends, n)
@@ -226,7 +228,7 @@ func NewPartedTable(s Schema, parts ...TablePart) (*PartedTable, error) {
 	return &PartedTable{&partedRef{t}}, nil
 }
 
-// makeRoom prepares the buffers that each lends.
+// makeRoom prepares the buffers that each passes on.
 func (t *partedRows) makeRoom() {
 	t.room.New = func() any {
 		b := make([]byte, t.width)
@@ -258,8 +260,8 @@ func (t *PartedTable) Gather(rows []int32, b *device.Batch) {
 	t.GatherPart(rows, b, 0, len(rows))
 }
 
-// BeginGather does everything that Gather does but read the rows. It waits for rows that ReadAhead
-// was told of.
+// BeginGather does everything that Gather does except reading the rows. It waits for rows that
+// ReadAhead is reading.
 func (t *PartedTable) BeginGather(rows []int32, b *device.Batch) {
 	t.begin(len(rows), b)
 	indexRows(b, rows)
@@ -308,7 +310,7 @@ func (t *PartedTable) Range(lo, hi int, b *device.Batch) {
 	indexRange(b, lo, hi)
 }
 
-// each lends a buffer for reading rows.
+// each calls read with a buffer for reading rows.
 func (t *partedRows) each(n int, read func(raw []byte)) {
 	if n <= 0 {
 		return
@@ -318,7 +320,7 @@ func (t *partedRows) each(n int, read func(raw []byte)) {
 	read(*raw)
 }
 
-// partOf is the part of a row; samples rise, so that it is often the part of the row before.
+// partOf returns the part of a row. Samples ascend, so it is often the part of the previous row.
 func (t *partedRows) partOf(row, before int) int {
 	if row < t.ends[before] && (before == 0 || row >= t.ends[before-1]) {
 		return before
@@ -326,8 +328,7 @@ func (t *partedRows) partOf(row, before int) int {
 	return sort.SearchInts(t.ends, row+1)
 }
 
-// readRow reads a row of a part to row k of a batch, and reports whether its reader has returned
-// it.
+// readRow reads a row of a part into row k of a batch, and reports whether its reader returned it.
 func (t *partedRows) readRow(b *device.Batch, k, row, part int, raw []byte) bool {
 	p := &t.parts[part]
 	if part > 0 {
@@ -352,13 +353,13 @@ func (t *partedRows) readRow(b *device.Batch, k, row, part int, raw []byte) bool
 	return ok
 }
 
-// guarded is what read returns, false where it panics.
+// guarded returns the result of read, and false if it panics.
 func guarded(read func() bool) (ok bool) {
 	defer func() { _ = recover() }()
 	return read()
 }
 
-// class is a label held to the schema; what is no whole number is unknown.
+// class returns a label clamped into the schema. A number that is not whole is unknown.
 func (t *partedRows) class(v float32) int32 {
 	if n := len(t.schema.classes); v >= 0 && v < float32(n) && v == float32(math.Trunc(float64(v))) {
 		return int32(v)

@@ -9,18 +9,18 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Ahead is data that can read rows before they are asked for, beside other work.
+// Ahead is data that can read rows before they are needed, concurrently with other work.
 type Ahead interface {
 	Data
-	// ReadAhead begins to read the rows that the next Gather will probably ask for. It copies the list
-	// and returns at once. What Gather returns does not depend on it.
+	// ReadAhead begins to read the rows that the next Gather will probably read. It copies the list
+	// and returns at once. It does not affect what Gather returns.
 	ReadAhead(rows []int32)
 }
 
-// WithReaders returns the table with the number of rows that ReadAhead reads at a time. Many suit
-// parts in a store that answers slowly. With 0, as [NewPartedTable] makes it, ReadAhead does
-// nothing, which is right for files of this machine: to copy rows once more costs more than
-// reading.
+// WithReaders returns the table with the number of rows that ReadAhead reads concurrently. A large
+// number suits parts in a slow store. With 0, the default of [NewPartedTable], ReadAhead does
+// nothing. That suits local files, because the additional copy of the rows would cost more than
+// reading them.
 //
 // Errors: *[param.Error] for a negative number or more than 4096.
 func (t *PartedTable) WithReaders(n int) (*PartedTable, error) {
@@ -35,25 +35,25 @@ func (t *PartedTable) WithReaders(n int) (*PartedTable, error) {
 
 const mostReaders = 4096
 
-// readAhead is what a table has read, or is reading, before it is asked for.
+// readAhead holds the rows that a table has read, or is reading, before they are needed.
 type readAhead struct {
 	mu     sync.Mutex
-	coming *aheadRows                // being read, or read and not asked for
-	held   atomic.Pointer[aheadRows] // whole: rows are copied from it
+	coming *aheadRows                // being read, or read and not used yet
+	held   atomic.Pointer[aheadRows] // completely read: rows are copied from it
 }
 
-// aheadRows are rows that were read before they were asked for.
+// aheadRows holds rows that are read before they are needed.
 type aheadRows struct {
 	rows   []int32
 	batch  device.Batch
 	failed atomic.Bool
 	next   atomic.Int64
 	wait   sync.WaitGroup
-	whole  atomic.Bool // all of it has been read, or tried
+	whole  atomic.Bool // whether reading has been tried for all rows
 }
 
-// ReadAhead begins to read rows. While rows are still being read that an earlier call named, it
-// does nothing, so that memory is bounded by two lists of rows.
+// ReadAhead begins to read rows. It does nothing while rows of an earlier call are still being
+// read, so that memory is bounded by two lists of rows.
 func (t *PartedTable) ReadAhead(rows []int32) {
 	if t == nil || t.partedRef == nil || t.readers == 0 || len(rows) == 0 {
 		return
@@ -75,7 +75,7 @@ func (t *PartedTable) ReadAhead(rows []int32) {
 	}()
 }
 
-// readSome reads rows that no other reader has begun, until there are none.
+// readSome reads rows that no other goroutine has begun, until there are none left.
 func (t *partedRows) readSome(a *aheadRows) {
 	finished := false
 	defer func() { // a user-defined reader may end this goroutine
@@ -88,7 +88,7 @@ func (t *partedRows) readSome(a *aheadRows) {
 		for k := int(a.next.Add(1)) - 1; k < len(a.rows); k = int(a.next.Add(1)) - 1 {
 			row := int(a.rows[k])
 			if row < 0 || row >= t.ends[len(t.ends)-1] {
-				a.failed.Store(true) // for Gather to complain about
+				a.failed.Store(true) // Gather reports it
 				continue
 			}
 			part = t.partOf(row, part)
@@ -100,8 +100,8 @@ func (t *partedRows) readSome(a *aheadRows) {
 	finished = true
 }
 
-// await waits for rows that are being read, if they are those that are asked for now. What failed
-// ahead of time is left to Gather, which reads it again and reports it.
+// await waits for rows that are being read if they are the requested ones. Gather reads rows that
+// failed ahead of time again, and reports them.
 func (t *partedRows) await(rows []int32) {
 	t.ahead.mu.Lock()
 	defer t.ahead.mu.Unlock()
@@ -117,7 +117,8 @@ func (t *partedRows) await(rows []int32) {
 	t.ahead.held.Store(a)
 }
 
-// copied copies row k of a batch, number row of the table, if it has been read ahead of time.
+// copied copies row number row of the table to row k of a batch if it has been read ahead, and
+// reports whether it has.
 func (a *aheadRows) copied(b *device.Batch, k int, row int32, dim int) bool {
 	if a == nil || k >= len(a.rows) || a.rows[k] != row {
 		return false

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// counted counts reads, and answers after a while.
+// counted counts reads, and answers with a delay.
 type counted struct {
 	io.ReaderAt
 	reads  *atomic.Int64
@@ -38,7 +38,7 @@ func (r counted) ReadAt(p []byte, at int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, at)
 }
 
-// countedTable is a table of images and labels in one part that counts.
+// countedTable returns a table of images and labels in one part that counts.
 func countedTable(t testing.TB, n int, answer time.Duration) (*records.Table, *records.PartedTable,
 	counted) {
 	t.Helper()
@@ -63,8 +63,8 @@ func countedTable(t testing.TB, n int, answer time.Duration) (*records.Table, *r
 	return table, must(parted.WithReaders(8))(t), c
 }
 
-// TestReadAheadChangesNothing: rows are the same bits whatever was read ahead of time, by however
-// many at once, and rows that were foretold are read once.
+// TestReadAheadChangesNothing: rows have the same bits whatever was read ahead, by any number of
+// readers, and rows that were announced are read once.
 func TestReadAheadChangesNothing(t *testing.T) {
 	table, one, c := countedTable(t, 200, 0)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -138,7 +138,8 @@ func TestReadAheadByMany(t *testing.T) {
 	group.Wait()
 }
 
-// TestReadAheadThatFails is read again when it is asked for, and only that is reported.
+// TestReadAheadThatFails: rows that failed ahead of time are read again when they are needed, and
+// only then is a failure reported.
 func TestReadAheadThatFails(t *testing.T) {
 	rows := []int32{3, 5, 60}
 	for name, fault := range map[string]func(c counted) *atomic.Bool{

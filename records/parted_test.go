@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// grey is a table of grey images with labels, as bytes.
+// grey returns a table of grey images with labels, as bytes.
 func grey(t testing.TB, n int) *records.Table {
 	t.Helper()
 	s := records.Image(4, 3).WithLabels("a", "b", "c")
@@ -32,7 +32,7 @@ func grey(t testing.TB, n int) *records.Table {
 	return table
 }
 
-// npyParts cuts a table into files of NumPy's format, idxParts into those of MNIST's.
+// npyParts divides a table into files in NumPy's format, idxParts into files in MNIST's.
 func npyParts(t testing.TB, table *records.Table, cuts []int) (parts []records.TablePart) {
 	t.Helper()
 	s := table.Schema()
@@ -154,7 +154,8 @@ func (r failsFrom) ReadAt(p []byte, at int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, at)
 }
 
-// TestPartsThatFail: rows that cannot be read are neutral, the others stay, and it is reported.
+// TestPartsThatFail: rows that cannot be read are neutral, the others are unchanged, and the
+// failure is reported.
 func TestPartsThatFail(t *testing.T) {
 	table := grey(t, 20)
 	var images, labels bytes.Buffer

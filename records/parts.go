@@ -2,8 +2,8 @@ package records
 
 import "iter"
 
-// Parts returns the parts of a stream as any [Data], which is what algorithms that
-// read a stream take: records.Parts(layout.Stream(file, schema, 10_000)).
+// Parts converts a stream of frames or tables to a stream of [Data], the type that algorithms read:
+// records.Parts(layout.Stream(file, schema, 10_000)).
 func Parts[D Data](stream iter.Seq2[D, error]) iter.Seq2[Data, error] {
 	return func(yield func(Data, error) bool) {
 		for part, err := range stream {

@@ -14,49 +14,49 @@ import (
 // Persons holds rows grouped by person, so that a guarantee protects all that one person
 // contributes, however many rows; see [GroupBy].
 //
-// A private algorithm that supports persons samples them, clips the contribution of all rows of
-// a person as one vector, and lets the rows of a person together count as one record: it reads
-// them by [RowsOf] or by [Persons.Rows] and [Persons.Span].
+// A private algorithm that supports persons samples persons, clips the contribution of all rows of
+// a person as one vector, and counts the rows of a person together as one record. It reads them by
+// [RowsOf], or by [Persons.Rows] and [Persons.Span].
 //
-// As [Data], a person is one record: the first kept row. An algorithm without support for persons
-// therefore protects them too, but reads only one row of each.
+// Read as [Data], a person is one record: the first row kept. So an algorithm without support for
+// persons protects them too, but reads only one row of each.
 //
 // Units: Len is the number of persons, and the unit is [UnitUser].
 type Persons struct{ *personsRef }
 
-// personsRef hides what it points to, see private.go.
+// personsRef hides what it points to; see private.go.
 type personsRef struct{ *personsRows }
 
 type personsRows struct {
-	rows   Data    // of a type of this package; those of a person stand together
-	first  []int32 // a person's first row; one more entry, the number of rows
+	rows   Data    // of a type of this package; the rows of a person are consecutive
+	first  []int32 // each person's first row, and at the end the number of rows
 	shares Shares
 	schema Schema
 }
 
-// Key is the type of keys that name persons. Two keys that differ in any bit are two persons,
-// so spellings of one name must be unified before. Floating-point numbers are not keys, since
-// NaN differs from itself.
+// Key is the type of keys that identify persons. Two keys that differ in any bit are two persons,
+// so different spellings of one name must be unified beforehand. Floating-point numbers cannot be
+// keys, since NaN differs from itself.
 type Key interface {
 	~string | ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
-// MostRows is the largest number of rows that can be kept of a person.
+// MostRows is the largest number of rows that can be kept for a person.
 const MostRows = 1 << 12
 
-// GroupBy groups rows by their persons' keys, one per row, and keeps a bounded number of rows
-// of each person, given by most. Persons are in the order of their first rows, and the rows of
-// each are in their original order.
+// GroupBy groups rows by the keys of their persons, one key per row, and keeps at most most rows of
+// each person. Persons are in the order of their first rows, and the rows of each are in their
+// original order.
 //
-// Of a person with more rows, those are kept whose positions among the person's own rows have the
-// smallest values under a hash that is fixed and public, and keyed by how many rows the person has.
-// So what is kept of a person is a function of that person's own rows: no other person's presence
-// or rows change it, and with it neither do they change how far a person can move a sum.
+// If a person has more rows, the rows kept are those whose positions among the person's own rows
+// have the smallest values under a fixed public hash, keyed by the number of the person's rows. So
+// the rows kept depend on that person's rows only: neither they nor the person's largest
+// contribution to a sum depend on other persons.
 //
-// Guarantee: two sets of rows that differ in all rows of one person make persons that differ in
-// that one person.
-// Errors: *[param.Error] for another number of keys than rows, a limit outside [1, MostRows], and
-// data that hold one person a record already; [ErrData].
+// Guarantee: if two sets of rows differ in all rows of one person, the results differ in that
+// person only.
+// Errors: *[param.Error] if the numbers of keys and rows differ, for a limit outside [1, MostRows],
+// and for data whose records are persons already; [ErrData].
 func GroupBy[K Key](d Data, keys []K, most int) (*Persons, error) {
 	if err := canGroup(d, most); err != nil {
 		return nil, err
@@ -83,20 +83,20 @@ func canGroup(d Data, most int) error {
 	}
 	var c param.Checker
 	c.OK(most >= 1 && most <= MostRows, "records.GroupBy.most", most,
-		fmt.Sprintf("a number of rows a person in [1, %d]", MostRows))
+		fmt.Sprintf("a number of rows per person in [1, %d]", MostRows))
 	_, persons := AsPersons(d)
 	c.OK(!persons && UnitOf(d) == UnitRecord, "records.GroupBy.data", "one "+UnitOf(d)+" a record",
-		"rows, of which a person may have several")
+		"rows, several of which may belong to one person")
 	return c.Err()
 }
 
-// group collects the rows of every person, of which of[i] is that of row i.
+// group collects the rows of every person; of[i] is the person of row i.
 func group(d Data, of []int32, persons, most int) (*Persons, error) {
 	count := make([]int32, persons+1)
 	for _, p := range of {
 		count[p+1]++
 	}
-	start := count // where a person's rows begin, of all
+	start := count // where each person's rows begin
 	for p := range persons {
 		start[p+1] += start[p]
 	}
@@ -106,7 +106,7 @@ func group(d Data, of []int32, persons, most int) (*Persons, error) {
 		all[next[p]] = int32(i)
 		next[p]++
 	}
-	out := &personsRows{first: make([]int32, 1, persons+1), shares: Shares{}} // also without persons
+	out := &personsRows{first: make([]int32, 1, persons+1), shares: Shares{}} // never nil
 	var rows []int32
 	for p := range persons {
 		rows = append(rows, keepRows(all[start[p]:start[p+1]], most)...)
@@ -121,8 +121,8 @@ func group(d Data, of []int32, persons, most int) (*Persons, error) {
 	return &Persons{&personsRef{out}}, nil
 }
 
-// keepRows is the rule by which a person's rows are kept. It looks at how many rows the person has
-// and at nothing else.
+// keepRows returns the rows of a person that are kept. Which positions they have depends on the
+// number of the person's rows only.
 func keepRows(rows []int32, most int) []int32 {
 	if len(rows) <= most {
 		return rows
@@ -142,7 +142,7 @@ func keepRows(rows []int32, most int) []int32 {
 	return positions
 }
 
-// copyRows are copies of some rows, in a type of this package.
+// copyRows returns copies of rows, in a type of this package.
 func copyRows(d Data, rows []int32) (Data, error) {
 	switch own := d.(type) {
 	case *Table:
@@ -170,10 +170,11 @@ func copyRows(d Data, rows []int32) (Data, error) {
 // multiple of [ShareStep].
 type Shares []float32
 
-// ShareStep divides every share. A float32 number holds shares exactly, and so does their sum.
+// ShareStep is the unit of shares: every share is a multiple of it. float32 holds shares and their
+// sums exactly.
 const ShareStep = 0x1p-20
 
-// Of is the share of a row.
+// Of returns the share of a row.
 func (s Shares) Of(row int) float64 {
 	if s == nil {
 		return 1
@@ -181,10 +182,10 @@ func (s Shares) Of(row int) float64 {
 	return float64(s[row])
 }
 
-// appendShares cuts 1 into n parts, as equal as multiples of ShareStep can be.
+// appendShares appends n shares that add up to 1 and are as equal as multiples of ShareStep can be.
 func appendShares(dst Shares, n int) Shares {
 	const units = 1 / ShareStep
-	upTo := func(i int) int64 { return units * int64(i) / int64(n) } // also where int has 32 bits
+	upTo := func(i int) int64 { return units * int64(i) / int64(n) } // int may have 32 bits
 	for i := range n {
 		dst = append(dst, float32(upTo(i+1)-upTo(i))*ShareStep)
 	}
@@ -194,11 +195,11 @@ func appendShares(dst Shares, n int) Shares {
 // RowsOf returns the rows of data and their weights: all rows of all persons for [Persons],
 // and other data unchanged, each record with weight 1.
 //
-// A sum over all rows of each row's own contribution times its share changes between neighbours, of
-// which one person comes, goes or is replaced, by no more than the same sum over records does
-// between neighbours that differ in one record. For what a person adds is then a weighted mean,
-// with weights that add up to 1, of what single records may add; and the norm of such a mean, or of
-// the difference of two, is never more than the largest of single ones.
+// Consider the sum over all rows of a row's contribution times its share. If one person is added,
+// removed or replaced, it changes by no more than the same sum over records changes if one record
+// is. For a person contributes a weighted mean, with weights that add up to 1, of what single
+// records may contribute; and the norm of such a mean, or of the difference of two, is at most the
+// largest for single records.
 func RowsOf(d Data) (Data, Shares) {
 	if p, ok := AsPersons(d); ok {
 		return p.rows, p.shares
@@ -206,8 +207,8 @@ func RowsOf(d Data) (Data, Shares) {
 	return d, nil
 }
 
-// AsPersons are the persons that data are, also where [WithUnit] or [WithPart] states something
-// about them; ok is false for other data.
+// AsPersons returns the persons in data, also if [WithUnit] or [WithPart] wraps them; ok is false
+// for other data.
 func AsPersons(d Data) (p *Persons, ok bool) {
 	switch own := d.(type) {
 	case stated:
@@ -218,7 +219,7 @@ func AsPersons(d Data) (p *Persons, ok bool) {
 	return nil, false
 }
 
-// Schema is that of the rows, with [Schema.RowsPerPerson].
+// Schema returns the schema of the rows, with [Schema.RowsPerPerson] set.
 func (p *Persons) Schema() Schema {
 	if p == nil || p.personsRef == nil {
 		return Schema{}
@@ -226,7 +227,7 @@ func (p *Persons) Schema() Schema {
 	return p.schema
 }
 
-// Len is the number of persons; see [Data] for when it is private.
+// Len returns the number of persons; see [Data] for when it is private.
 func (p *Persons) Len() int {
 	if p == nil || p.personsRef == nil {
 		return 0
@@ -234,22 +235,23 @@ func (p *Persons) Len() int {
 	return len(p.first) - 1
 }
 
-// Unit is UnitUser.
+// Unit returns UnitUser.
 func (p *Persons) Unit() string { return UnitUser }
 
 // Rows returns the rows of all persons, person by person. A guarantee protects persons, not
 // these rows.
 func (p *Persons) Rows() Data { return p.rows }
 
-// Span is where a person's rows are among all: lo … hi-1. Every person has a row.
+// Span returns the positions lo … hi-1 of a person's rows in [Persons.Rows]. Every person has at
+// least one row.
 func (p *Persons) Span(person int) (lo, hi int) {
 	return int(p.first[person]), int(p.first[person+1])
 }
 
-// Share is what a row of [Persons.Rows] counts.
+// Share returns the weight of a row of [Persons.Rows].
 func (p *Persons) Share(row int) float32 { return p.shares[row] }
 
-// AppendRows appends the numbers of all rows of some persons, in their order.
+// AppendRows appends the row numbers of all rows of the given persons, in their order.
 func (p *Persons) AppendRows(dst, persons []int32) []int32 {
 	for _, i := range persons {
 		for row := p.first[i]; row < p.first[i+1]; row++ {
@@ -259,13 +261,13 @@ func (p *Persons) AppendRows(dst, persons []int32) []int32 {
 	return dst
 }
 
-// Gather copies the first row of each of some persons.
+// Gather copies the first row of each of the given persons.
 func (p *Persons) Gather(persons []int32, b *device.Batch) {
 	rows := make([]int32, len(persons))
 	for k, i := range persons {
 		rows[k] = p.first[:p.Len()][i]
 	}
-	persons = slices.Clone(persons) // they may be b.Index itself
+	persons = slices.Clone(persons) // persons may be b.Index itself
 	p.rows.Gather(rows, b)
 	indexRows(b, persons)
 }
@@ -294,9 +296,9 @@ func (p *Persons) Slice(lo, hi int) *Persons {
 	return &Persons{&personsRef{out}}
 }
 
-// CheckPersons refuses data for a plan or sum that was made for another schema in this respect:
-// persons where it has rows, rows where it has persons, or another limit of rows a person. The path
-// is that of the data.
+// CheckPersons returns an error if data do not fit the schema of a plan or sum in this respect: if
+// one has persons and the other rows, or if their numbers of rows per person differ. path names the
+// data.
 //
 // Errors: *[param.Error].
 func CheckPersons(path string, d Data, s Schema) error {
@@ -310,7 +312,8 @@ func CheckPersons(path string, d Data, s Schema) error {
 	return nil
 }
 
-// RefusePersons is the refusal of persons, by who knows rows only, naming what does know them.
+// RefusePersons returns an error if a schema is of persons. Algorithms that support rows only call
+// it; the error names those that support persons.
 //
 // Errors: *[param.Error] for a schema with [Schema.RowsPerPerson].
 func RefusePersons(path string, s Schema) error {
@@ -318,7 +321,7 @@ func RefusePersons(path string, s Schema) error {
 		return nil
 	}
 	return param.New(path, perPerson(s.persons),
-		"one row a record; dpgm, merf, gan, mix, kmeans, draft and the baselines take persons")
+		"a schema of rows; dpgm, merf, gan, mix, kmeans, draft and the baselines take persons")
 }
 
 func perPerson(most int) string {
@@ -331,7 +334,7 @@ func perPerson(most int) string {
 // Format writes "[private]" for every verb.
 func (p Persons) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (p Persons) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".

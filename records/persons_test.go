@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// numbered is a table of one coordinate, the row's value.
+// numbered returns a table of one coordinate, the row's value.
 func numbered(t *testing.T, values ...float32) *records.Table {
 	t.Helper()
 	d, err := records.FromFlat(records.Interval(1, 0, 1e6), values)
@@ -33,7 +33,7 @@ func grouped[K records.Key](t *testing.T, d records.Data, keys []K, most int) *r
 	return p
 }
 
-// contents are the values of each person's rows.
+// contents returns the values of each person's rows.
 func contents(p *records.Persons) (all [][]float32) {
 	var b device.Batch
 	for i := range p.Len() {
@@ -86,7 +86,7 @@ func TestKeptRowsAreThePersonsOwn(t *testing.T) {
 			var values []float32
 			var keys []string
 			for i, v := range own {
-				for j := range others * (i % 3) {
+				for j := range others * ((i + 1) % 3) { // also before the first
 					values, keys = append(values, float32(j)), append(keys, fmt.Sprint("other", j%others))
 				}
 				values, keys = append(values, v), append(keys, "own")
@@ -145,6 +145,23 @@ func TestSharesAddUpToOne(t *testing.T) {
 	}
 }
 
+// TestSharesOfSlices: a slice of persons has the shares of its own persons' rows.
+func TestSharesOfSlices(t *testing.T) {
+	p := grouped(t, numbered(t, 1, 2, 3, 4, 5, 6), []string{"a", "b", "b", "c", "c", "c"}, 3)
+	for lo := range 3 {
+		for hi := lo; hi <= 3; hi++ {
+			_, shares := records.RowsOf(p.Slice(lo, hi))
+			sum := 0.0
+			for _, s := range shares {
+				sum += float64(s)
+			}
+			if shares == nil || sum != float64(hi-lo) {
+				t.Errorf("persons %d to %d: shares %v", lo, hi, shares)
+			}
+		}
+	}
+}
+
 // TestPersonsOfEveryKind: frames, sets and data of other types are grouped like tables.
 func TestPersonsOfEveryKind(t *testing.T) {
 	table, err := records.NewSchema(records.Numeric("x", 0, 9), records.Label("y", "a", "b"))
@@ -189,7 +206,7 @@ func TestPersonsOfEveryKind(t *testing.T) {
 	}
 }
 
-// other is a type of data that is not this module's.
+// other is a user-defined type of data.
 type other struct{ records.Data }
 
 func TestPersonsRefusals(t *testing.T) {
@@ -233,7 +250,7 @@ func TestPersonsRefusals(t *testing.T) {
 	}
 }
 
-// hiding hides persons behind a type of its own.
+// hiding hides persons behind a user-defined type.
 type hiding struct{ *records.Persons }
 
 func errorOf[T any](_ T, err error) error { return err }
@@ -251,6 +268,22 @@ func TestPersonsPrintAsPrivate(t *testing.T) {
 	}
 }
 
+// TestCheckReadsAllRowsOfPersons: a person read as Data is the first row only.
+func TestCheckReadsAllRowsOfPersons(t *testing.T) {
+	schema, err := records.NewSchema(records.Numeric("x", 0, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := records.FromValues(schema, []any{1}, []any{99}, []any{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = records.Check(grouped(t, rows, []string{"ann", "ann", "bob"}, 2))
+	if err == nil || !strings.Contains(err.Error(), `row 1, column "x": outside the bounds`) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestPersonsInSchemaFiles(t *testing.T) {
 	table, err := records.NewSchema(records.Numeric("x", 0, 9))
 	if err != nil {
@@ -265,7 +298,7 @@ func TestPersonsInSchemaFiles(t *testing.T) {
 		if err := json.Unmarshal(text, &back); err != nil || back.RowsPerPerson() != 7 || !back.Equal(s) {
 			t.Errorf("%s reads as %v: %v", text, back, err)
 		}
-		if !strings.Contains(back.String(), "at most 7 a person") {
+		if !strings.Contains(back.String(), "at most 7 per person") {
 			t.Errorf("%v says nothing of persons", back)
 		}
 		bad := strings.Replace(string(text), `"rows_per_person":7`, `"rows_per_person":-7`, 1)
@@ -302,7 +335,7 @@ func TestReadPersons(t *testing.T) {
 		t.Errorf("the persons' values are %v", values)
 	}
 	for _, c := range []struct{ text, person, want string }{
-		{"who,x\n", "x", "none of the schema's"}, {"x\n1\n", "who", "column"},
+		{"who,x\n", "x", "one not in the schema"}, {"x\n1\n", "who", "column"},
 		{"who,who,x\n", "who", "column"},
 	} {
 		_, err := records.CSV{Header: true}.ReadPersons(strings.NewReader(c.text), s, c.person, 2)

@@ -6,13 +6,14 @@ import (
 	"log/slog"
 )
 
-// Everything here that holds records prints as "[private]": under every verb, in a log, as JSON, by
-// itself and inside other values.
+// Every type of this package that holds records prints as "[private]": under every verb, in a log
+// and as JSON, by itself and inside other values.
 //
 // Package fmt does not call a value's Format method if the value is in an unexported field of
-// another struct: it walks through structs, and through one pointer under a verb that pointers do
-// not have, such as %s. So these types hold a reference to a struct that holds another, and show an
-// address.
+// another struct: it walks through structs, and through one pointer if the verb does not apply to
+// pointers, such as %s. So these types hold a pointer to a struct that holds another pointer, and
+// fmt prints an address. [Nonzeros] and device.Batch have exported fields for programs to use. They
+// print as "[private]" where fmt calls their methods, and not in an unexported field of a struct.
 //
 // Records are returned by Gather, Range, Row, Items and Value, and by the writers, as plain
 // slices and texts.
@@ -38,6 +39,15 @@ func (f Frame) LogValue() slog.Value { return slog.StringValue(redacted) }
 
 // MarshalText writes "[private]".
 func (f Frame) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// Format writes "[private]" for every verb.
+func (z Nonzeros) Format(f fmt.State, _ rune) { redact(f) }
+
+// LogValue returns "[private]".
+func (z Nonzeros) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText writes "[private]".
+func (z Nonzeros) MarshalText() ([]byte, error) { return []byte(redacted), nil }
 
 // Format writes "[private]" for every verb.
 func (t SetTable) Format(f fmt.State, _ rune) { redact(f) }

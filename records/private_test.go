@@ -13,7 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// holders is every type of this package that holds records, each of which holds 77123 or "mallory".
+// holders returns every type of this package that holds records, each of which holds 77123 or
+// "mallory".
 func holders(t *testing.T) map[string]any {
 	table := must(records.FromFlat(records.Interval(2, 0, 1e6).WithLabels("a"),
 		[]float32{77123, 77123}, 0))(t)
@@ -51,7 +52,7 @@ func holders(t *testing.T) map[string]any {
 // foreignData is data of a type outside the package.
 type foreignData struct{ records.Data }
 
-// inside holds a value where package fmt does not ask it how to print, and where it does.
+// inside holds a value in an unexported field, for which package fmt does not call Format.
 type inside struct{ hidden any }
 type shown struct{ Shown any }
 
@@ -129,7 +130,10 @@ func TestBatchesPrintAsPrivate(t *testing.T) {
 	var b device.Batch
 	table.Range(0, 1, &b)
 	type job struct{ b *device.Batch }
-	for _, v := range []any{b, &b, shown{b}, []device.Batch{b}} {
+	var z records.Nonzeros
+	z.Range(table, 0, 1)
+	for _, v := range []any{b, &b, shown{b}, []device.Batch{b}, z, &z, shown{z},
+		[]records.Nonzeros{z}, map[string]*records.Nonzeros{"a": &z}} {
 		for _, text := range []string{fmt.Sprint(v), fmt.Sprintf("%+v", v), fmt.Sprintf("%#v", v),
 			logged(t, true, v), encoded(t, v)} {
 			if !strings.Contains(text, "[private]") || revealing(text) {
@@ -142,7 +146,7 @@ func TestBatchesPrintAsPrivate(t *testing.T) {
 	}
 }
 
-// TestZeroValuesOfDataArePrintable, and hold no records.
+// TestZeroValuesOfDataArePrintable: zero values can be printed and hold no records.
 func TestZeroValuesOfDataArePrintable(t *testing.T) {
 	for _, d := range []records.Data{&records.Table{}, &records.Frame{}, &records.SetTable{},
 		&records.MappedSets{},

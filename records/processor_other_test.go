@@ -6,5 +6,5 @@ import "time"
 
 var started = time.Now()
 
-// processorTime is the time that has passed, where the system's own meter is not at hand.
+// processorTime returns the time that has passed, where the system's own meter is not at hand.
 func processorTime() time.Duration { return time.Since(started) }

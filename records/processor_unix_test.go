@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// processorTime is what this process has had of the processors, which does not depend on what else
-// runs on the machine.
+// processorTime returns what this process has had of the processors, which does not depend on what
+// else runs on the machine.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)

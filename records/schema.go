@@ -23,7 +23,7 @@ const (
 	kindEnd                         // one past the last kind
 )
 
-// kindNames are also the names in a schema's JSON form.
+// String returns the kind's name, which is also its name in a schema's JSON form.
 func (k Kind) String() string {
 	switch k {
 	case BinaryVector:
@@ -44,8 +44,8 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
 
-// Limits of a schema. They are far above what fits in memory; they exist so that
-// a hostile file cannot make a size overflow.
+// Limits of a schema. They are far above what fits in memory, and keep a hostile file from making a
+// size overflow.
 const (
 	maxDim     = 1 << 30
 	maxClasses = 1 << 20
@@ -65,34 +65,33 @@ type Schema struct {
 	lo, hi        float64
 	classes       []string
 	unknown       int
-	table         *mixed // of a table only
-	persons       int    // rows a person; 0 for rows
+	table         *mixed // for tables only
+	persons       int    // largest number of rows per person; 0 for a schema of rows
 }
 
-// Binary describes vectors of dim coordinates that are 0 or 1.
+// Binary returns the schema of vectors of dim coordinates that are 0 or 1.
 func Binary(dim int) Schema { return Schema{kind: BinaryVector, dim: dim, lo: 0, hi: 1} }
 
-// Interval describes vectors of dim real coordinates, each clamped to [lo, hi].
-// The bounds are public: declare them from knowledge of the domain, never from
-// the records.
+// Interval returns the schema of vectors of dim real coordinates, each clamped to [lo, hi]. The
+// bounds are public: declare them from knowledge of the domain, never from the records.
 func Interval(dim int, lo, hi float64) Schema {
 	return Schema{kind: IntervalVector, dim: dim, lo: lo, hi: hi}
 }
 
-// Image describes height × width images of grey levels in [0, 1].
+// Image returns the schema of height × width images of grey levels in [0, 1].
 func Image(height, width int) Schema {
 	return Schema{kind: GreyImage, dim: area(height, width, 1), height: height, width: width,
 		lo: 0, hi: 1}
 }
 
-// BinaryImage describes height × width images of pixels that are 0 or 1.
+// BinaryImage returns the schema of height × width images of pixels that are 0 or 1.
 func BinaryImage(height, width int) Schema {
 	return Schema{kind: BlackWhiteImage, dim: area(height, width, 1), height: height, width: width,
 		lo: 0, hi: 1}
 }
 
-// RGBImage describes height × width images in colour: row after row, the red, green and blue of a
-// pixel side by side, each in [0, 1].
+// RGBImage returns the schema of height × width images in colour: row after row, with the red,
+// green and blue of a pixel next to each other, each in [0, 1].
 func RGBImage(height, width int) Schema {
 	return Schema{kind: ColourImage, dim: area(height, width, colours), height: height, width: width,
 		lo: 0, hi: 1}
@@ -101,14 +100,14 @@ func RGBImage(height, width int) Schema {
 // colours is the number of channels of a colour image.
 const colours = 3
 
-// Sets describes subsets of the items 0 … universe-1, of at most maxItems items
-// each. A longer record is cut to maxItems as part of its encoding, because its norm,
-// and so its sensitivity, depends on the bound.
+// Sets returns the schema of subsets of the items 0 … universe-1 with at most maxItems items each.
+// Encoding reduces a larger set to maxItems items, because its norm, and so its sensitivity,
+// depends on the bound.
 func Sets(universe, maxItems int) Schema {
 	return Schema{kind: ItemSet, dim: universe, maxItems: maxItems, lo: 0, hi: 1}
 }
 
-// area is how many numbers an image has, 0 where the sides cannot be those of one.
+// area returns the number of values of an image, or 0 if its sides are invalid.
 func area(height, width, channels int) int {
 	if height < 1 || width < 1 || height > maxDim/channels/width {
 		return 0
@@ -116,10 +115,10 @@ func area(height, width, channels int) int {
 	return height * width * channels
 }
 
-// WithLabels returns the schema of records that also carry one of the named
-// classes. A label is the index of a name. An unknown label becomes class 0 unless
-// [Schema.WithUnknown] declares another. In a table they replace the label column, or
-// add one named "class" after the others.
+// WithLabels returns the schema of records that also carry one of the named classes. A label is the
+// index of a name. An unknown label becomes class 0 unless [Schema.WithUnknown] declares another.
+// In a table they replace the levels of the label column, or a label column named "class" is added
+// after the others.
 func (s Schema) WithLabels(names ...string) Schema {
 	if s.table != nil {
 		return s.relabelled(names)
@@ -152,9 +151,8 @@ func (s Schema) Dim() int { return s.dim }
 // Sparse reports whether batches of these records are sparse.
 func (s Schema) Sparse() bool { return s.kind == ItemSet }
 
-// IsBinary reports whether every coordinate of an encoded record is 0 or 1, and
-// each may be either on its own: tables, whose coordinates depend on one
-// another, are never binary.
+// IsBinary reports whether every coordinate of an encoded record is 0 or 1, independently of the
+// others. Tables, whose coordinates depend on one another, are never binary.
 func (s Schema) IsBinary() bool {
 	return s.kind == BinaryVector || s.kind == BlackWhiteImage || s.kind == ItemSet
 }
@@ -162,8 +160,8 @@ func (s Schema) IsBinary() bool {
 // IsImage reports whether a record is an image.
 func (s Schema) IsImage() bool { return s.Channels() > 0 }
 
-// Channels is how many numbers a pixel of an image has: 3 in colour, otherwise 1; 0 for other
-// kinds.
+// Channels returns the number of values of a pixel: 3 for images in colour, 1 for other images, and
+// 0 for other kinds.
 func (s Schema) Channels() int {
 	switch s.kind {
 	case GreyImage, BlackWhiteImage:
@@ -183,7 +181,7 @@ func (s Schema) Classes() int { return len(s.classes) }
 // ClassNames returns the names of the classes, in the order of their labels.
 func (s Schema) ClassNames() []string { return slices.Clone(s.classes) }
 
-// ClassName returns the name of one class, or its number where it has none.
+// ClassName returns the name of one class, or its number if it has no name.
 func (s Schema) ClassName(label int) string {
 	if label >= 0 && label < len(s.classes) {
 		return s.classes[label]
@@ -201,7 +199,7 @@ func (s Schema) Height() int { return s.height }
 // Width returns the number of columns of an image, 0 for other kinds.
 func (s Schema) Width() int { return s.width }
 
-// MaxNorm returns an upper bound of the L2 norm of an encoded record, attained up to
+// MaxNorm returns an upper bound of the L2 norm of an encoded record. The bound is attained up to
 // rounding. It is public, and an analytic sensitivity may depend on it.
 func (s Schema) MaxNorm() float64 {
 	if s.kind == ItemSet {
@@ -213,8 +211,8 @@ func (s Schema) MaxNorm() float64 {
 	return roundUp(math.Sqrt(float64(s.dim)) * math.Max(math.Abs(s.lo), math.Abs(s.hi)))
 }
 
-// roundUp makes up for the rounding of a square root and a product; exact
-// integers, the common case of binary records, stay exact.
+// roundUp compensates for the rounding of a square root and a product. Integers, the common case of
+// binary records, are returned unchanged.
 func roundUp(x float64) float64 {
 	if x == math.Trunc(x) {
 		return x
@@ -224,10 +222,9 @@ func roundUp(x float64) float64 {
 
 // Equal reports whether two schemas describe the same records.
 //
-// How many rows a person has ([Schema.ByPerson]) does not count, since the rows are the same: see
-// [CheckPersons].
-// The texts by which files name the levels of a table ([Column.WithAlias]) do not count, and
-// neither do constraints on generated records ([Schema.WithConstraints]).
+// It ignores the number of rows per person ([Schema.ByPerson]), since the rows are the same (see
+// [CheckPersons]), the texts by which files name the levels of a table ([Column.WithAlias]), and
+// constraints on generated records ([Schema.WithConstraints]).
 func (s Schema) Equal(o Schema) bool {
 	a, b := s, o
 	a.classes, b.classes = nil, nil
@@ -265,7 +262,7 @@ func (s Schema) String() string {
 		fmt.Fprintf(&b, ", %d classes", len(s.classes))
 	}
 	if s.persons > 0 {
-		fmt.Fprintf(&b, ", at most %d a person", s.persons)
+		fmt.Fprintf(&b, ", at most %d per person", s.persons)
 	}
 	return b.String()
 }

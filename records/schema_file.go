@@ -32,8 +32,7 @@ func schemaText(s Schema) ([]byte, error) {
 
 // ReadSchema reads a schema in the format of WriteSchema.
 //
-// Errors: [ErrFormat] for what is no JSON; *[LimitError]; and what is wrong
-// with the schema.
+// Errors: [ErrFormat] for a text that is not JSON; *[LimitError]; and the mistakes in the schema.
 func ReadSchema(r io.Reader, limits ...Limits) (Schema, error) {
 	l := lastOf(limits)
 	if err := l.Validate(); err != nil {
@@ -62,8 +61,8 @@ func OpenSchema(path string, limits ...Limits) (Schema, error) {
 	return withFile(path, func(r io.Reader) (Schema, error) { return ReadSchema(r, limits...) })
 }
 
-// checkJSON bounds how deep a text in JSON is nested, and how many objects it has: a column of a
-// schema takes one, and one for its aliases. It reads the text once and stores nothing.
+// checkJSON returns an error if a JSON text is nested too deeply or has too many objects: a column
+// of a schema takes one, and one for its aliases. It reads the text once and stores nothing.
 func (l Limits) checkJSON(text []byte) error {
 	depth, objects, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {
@@ -75,7 +74,7 @@ func (l Limits) checkJSON(text []byte) error {
 		case quoted:
 		case c == '{' || c == '[':
 			if depth++; depth > l.depth() {
-				return &LimitError{"Depth", "the schema is nested too deep"}
+				return &LimitError{"Depth", "the schema is nested too deeply"}
 			}
 			if c == '{' {
 				objects++

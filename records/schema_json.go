@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// schemaJSON is the written form of a schema: only the fields its kind has.
+// schemaJSON is the JSON form of a schema. Fields that its kind does not have are left out.
 type schemaJSON struct {
 	Kind     string   `json:"kind"`
 	Dim      int      `json:"dim,omitempty"`

@@ -6,17 +6,16 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ByPerson returns the schema of persons with at most the given number of rows of this schema each:
-// that of [Persons]. A plan made for it samples and clips persons. 0 is the schema of the rows
-// themselves.
+// ByPerson returns the schema of [Persons] with at most the given number of rows of this schema
+// each. A plan made for it samples and clips persons. With 0 it returns the schema of the rows.
 //
-// What is generated from it are rows, not persons.
+// Generators of such a plan draw rows, not persons.
 func (s Schema) ByPerson(most int) Schema {
 	s.persons = most
 	return s
 }
 
-// RowsPerPerson is the limit that [Schema.ByPerson] was given, 0 for rows.
+// RowsPerPerson returns the limit given to [Schema.ByPerson], and 0 for a schema of rows.
 func (s Schema) RowsPerPerson() int { return s.persons }
 
 func (s Schema) validatePersons() error {

@@ -6,17 +6,16 @@ import (
 	"slices"
 )
 
-// setBlocks are sets in compressed sparse rows, cut into blocks of a fixed number
-// of rows. Within a block offsets fit 32 bits, and items take 16 where the universe
-// allows it, so millions of sets take little more than their items; and a list that
-// grows block by block is never copied.
+// setBlocks holds sets in compressed sparse rows, in blocks of a fixed number of rows. Within a
+// block, offsets fit 32 bits, and items take 16 bits if the universe allows it, so millions of sets
+// take little more than their items. A list that grows block by block is never copied.
 type setBlocks struct {
 	shift  uint // a block has 2^shift rows, the last one perhaps fewer
 	blocks []setBlock
 }
 
-// setBlock is up to 2^shift rows: the items of row i stand in [offsets[i], offsets[i+1])
-// of whichever list the universe calls for.
+// setBlock holds up to 2^shift rows. The items of row i are those at [offsets[i], offsets[i+1]) of
+// one of the two lists, which depends on the universe.
 type setBlock struct {
 	offsets []uint32
 	narrow  []uint16
@@ -38,11 +37,11 @@ func (s Schema) blockShift() uint {
 	return uint(min(blockShift, bits.Len64(math.MaxUint32/most)-1))
 }
 
-// setValues is the storage of a set in addition to its items, in numbers of a set: its offset, and
-// its part of what a block takes.
+// setValues returns the storage of a set in addition to its items, as a number of values: its
+// offset, and its share of the storage of a block.
 func (s Schema) setValues() int { return 1 + 16>>s.blockShift() }
 
-// at finds a row: its block and where in it.
+// at returns the block of a row, and its index there.
 func (b *setBlocks) at(row int) (*setBlock, int) {
 	return &b.blocks[row>>b.shift], row & (1<<b.shift - 1)
 }
@@ -90,7 +89,7 @@ func (w *blockWriter) add(row []uint32) bool {
 	return o.rows() == 1<<w.sealed.shift
 }
 
-// seal keeps a copy of the open block, of just the size it needs, and empties it.
+// seal stores a copy of the open block without spare room, and empties it.
 func (w *blockWriter) seal() {
 	if w.open.rows() == 0 {
 		return
@@ -109,7 +108,7 @@ func (w *blockWriter) empty() {
 	w.open.offsets, w.open.narrow, w.open.wide = w.open.offsets[:1], w.open.narrow[:0], w.open.wide[:0]
 }
 
-// exact is a copy without room to spare, and never nil.
+// exact returns a copy of s without spare room. It never returns nil.
 func exact[T any](s []T) []T {
 	out := make([]T, len(s))
 	copy(out, s)

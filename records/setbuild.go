@@ -7,15 +7,14 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// setEncoder turns raw item numbers into a record of a schema. All readers of sets
-// end here.
+// setEncoder turns raw item numbers into a record of a schema. All readers of sets use it.
 type setEncoder struct {
 	schema  Schema
 	scratch []uint32
 	defects defects
 }
 
-// encode is one record, valid until the next call.
+// encode returns one encoded record, valid until the next call.
 func (e *setEncoder) encode(row int, raw []uint32) []uint32 {
 	set := e.scratch[:0]
 	sorted := true
@@ -60,12 +59,14 @@ func setSchema(s Schema) error {
 		return err
 	}
 	if !s.Sparse() {
-		return param.New("records.Schema.Kind", s.kind, "sets: other kinds make a Table")
+		return param.New("records.Schema.Kind", s.kind,
+			"sets; vectors and images make a Table, tables a Frame")
 	}
 	return nil
 }
 
-// unlabelledSets wants sets without classes, for forms that have no place for labels.
+// unlabelledSets returns an error unless a schema is of sets without classes. Some file formats
+// have no place for labels.
 func unlabelledSets(s Schema) error {
 	if err := setSchema(s); err != nil {
 		return err
@@ -102,8 +103,8 @@ func (b *setBuilder) table(labels []int32) (*SetTable, error) {
 	return &SetTable{&setRef{&rows}}, nil
 }
 
-// CutSet keeps at most limit items of an ascending set, in place: which ones is a fixed function of
-// the set alone, and the one that records of a schema with that limit are encoded by.
+// CutSet keeps at most limit items of an ascending set, in place. Which items it keeps depends on
+// the set only; a schema with that limit encodes records in the same way.
 func CutSet(items []uint32, limit int) []uint32 {
 	if len(items) <= limit {
 		return items
@@ -111,10 +112,10 @@ func CutSet(items []uint32, limit int) []uint32 {
 	return shorten(items, max(limit, 0))
 }
 
-// shorten keeps limit items of a sorted row. Which ones is a fixed function of
-// the set alone, so the encoding of one record never depends on another; and it
-// is a hash keyed by the whole set, so no item is favoured over the table, as it
-// would be by keeping the smallest numbers.
+// shorten keeps limit items of a sorted row. Which items it keeps depends on the set only, so the
+// encoding of one record never depends on another. The choice is by a hash keyed by the whole set,
+// so that no item is preferred throughout the table, as small numbers would be if the first items
+// were kept.
 func shorten(row []uint32, limit int) []uint32 {
 	key := uint64(len(row))
 	for _, item := range row {
@@ -127,8 +128,8 @@ func shorten(row []uint32, limit int) []uint32 {
 	return row
 }
 
-// mix is the finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection
-// whose every output bit depends on every input bit.
+// mix is the finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection whose every output
+// bit depends on every input bit.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -138,7 +139,7 @@ func mix(x uint64) uint64 {
 // SetBuilder collects the records of a [SetTable], one at a time.
 type SetBuilder struct{ *setBuilderRef }
 
-// setBuilderRef hides what it points to, see private.go.
+// setBuilderRef hides what it points to; see private.go.
 type setBuilderRef struct{ b *setBuilder }
 
 // NewSetBuilder starts a table without records.
@@ -154,7 +155,7 @@ func NewSetBuilder(s Schema) (*SetBuilder, error) {
 
 // Add appends one record, encoded as [SetTable] says.
 //
-// Errors: *[param.Error] where there are more rows than a table holds.
+// Errors: *[param.Error] if there are more rows than a table holds.
 func (b *SetBuilder) Add(items []uint32) error {
 	if b.b.n >= maxRows {
 		return param.New("records rows", "one more", "at most 2³¹-1")
@@ -168,7 +169,8 @@ func (b *SetBuilder) Len() int { return b.b.n }
 
 // Table returns the table of the records so far and resets the builder.
 //
-// Errors: *[param.Error] where there is not one label a record, exactly if the schema has classes.
+// Errors: *[param.Error] unless there is one label for each record if the schema has classes, and
+// none otherwise.
 func (b *SetBuilder) Table(labels ...int32) (*SetTable, error) {
 	t, err := b.b.table(labels)
 	if err != nil {

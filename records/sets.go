@@ -8,31 +8,29 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// SetTable is a set of records that are each a set of items, ascending and without
-// repetition, in compressed sparse rows: about two bytes an item and four a record
-// where the universe has at most 65,536 items, so that four million records of
-// eleven items take 120 MB. It is immutable.
+// SetTable holds records that are sets of items, ascending and without repetition, in compressed
+// sparse rows. If the universe has at most 65,536 items, it takes about two bytes for each item and
+// four for each record: four million records of eleven items take 120 MB. It is immutable.
 //
-// Encoding happens as records enter: items outside the universe are dropped,
-// repetitions too, and a row of more than MaxItems items keeps MaxItems of them
-// (see [Sets]). What was changed is remembered for [Check] and for nothing else.
+// Records are encoded when they are added: items outside the universe and repetitions are dropped,
+// and a row of more than MaxItems items keeps MaxItems of them (see [Sets]). The table remembers
+// for [Check] what was changed, and uses it for nothing else.
 type SetTable struct{ *setRef }
 
-// setRef hides what it points to, see private.go.
+// setRef hides what it points to; see private.go.
 type setRef struct{ *setRows }
 
 type setRows struct {
 	schema   Schema
 	sets     setBlocks
-	first, n int // rows of the blocks that are this table's
+	first, n int // the rows of the blocks that belong to this table
 	labels   column
 	defects  defects
 	unit     string
 	home     *origin
 }
 
-// FromItems makes a set table of a copy of the rows, each a list of item
-// numbers in any order.
+// FromItems returns a set table with a copy of the rows, each a list of item numbers in any order.
 //
 // Errors: *[param.Error] about the schema and the number of labels; items are
 // encoded as [SetTable] says, and [Check] is the strict test of them.
@@ -47,10 +45,10 @@ func FromItems(s Schema, rows [][]uint32, labels ...int32) (*SetTable, error) {
 	return b.table(labels)
 }
 
-// FromCSR makes a set table of a copy of compressed sparse rows: row i holds
+// FromCSR returns a set table with a copy of compressed sparse rows: row i holds
 // items[offsets[i]:offsets[i+1]], in any order.
 //
-// Errors: *[param.Error] where offsets do not ascend within items, and those of
+// Errors: *[param.Error] if offsets do not ascend or exceed the number of items, and those of
 // [FromItems].
 func FromCSR(s Schema, offsets []int, items []uint32, labels ...int32) (*SetTable, error) {
 	b, err := newSetBuilder(s)
@@ -60,7 +58,7 @@ func FromCSR(s Schema, offsets []int, items []uint32, labels ...int32) (*SetTabl
 	if len(offsets) == 0 || offsets[0] < 0 || !slices.IsSorted(offsets) ||
 		offsets[len(offsets)-1] > len(items) {
 		return nil, param.New("records offsets", fmt.Sprintf("%d offsets", len(offsets)),
-			"one more than rows, ascending, within the items")
+			"one more than rows, ascending from 0 to at most the number of items")
 	}
 	for i := range len(offsets) - 1 {
 		b.add(items[offsets[i]:offsets[i+1]])
@@ -84,7 +82,7 @@ func (t *SetTable) Len() int {
 	return t.n
 }
 
-// clone is another table of the same storage.
+// clone returns another table with the same storage.
 func (t *SetTable) clone() *SetTable {
 	rows := *t.setRows
 	return &SetTable{&setRef{&rows}}
@@ -123,7 +121,8 @@ func (t *SetTable) Range(lo, hi int, b *device.Batch) {
 	indexRange(b, lo, hi)
 }
 
-// span panics on rows that a slice of the table does not have, though its blocks do.
+// span panics if the table does not have the rows: the blocks of a slice may hold more rows than
+// the slice.
 func (t *SetTable) span(lo, hi int) {
 	if lo < 0 || hi < lo || hi > t.n {
 		panic(fmt.Sprintf("records: rows [%d:%d] of %d", lo, hi, t.n))
@@ -151,8 +150,8 @@ func (t *SetTable) Label(i int) int {
 // Labels returns the classes of all records; nil where the schema has none.
 func (t *SetTable) Labels() []int32 { return t.labels.all() }
 
-// Take returns a table of copies of the given rows, in that order. It keeps their unit where no row
-// is taken twice; a user who is taken twice has rows that are [UnitPart].
+// Take returns a table of copies of the given rows, in the given order. It keeps the unit if no row
+// is taken twice; otherwise rows of users become [UnitPart].
 func (t *SetTable) Take(rows []int32) *SetTable {
 	w := newBlockWriter(t.schema)
 	var row []uint32
@@ -196,11 +195,10 @@ func (t *SetTable) WithoutLabels() *SetTable {
 	return out
 }
 
-// RowsByLabel lists the rows of each class. The lists are as private as the
-// labels.
+// RowsByLabel returns the rows of each class. The lists are as private as the labels.
 func (t *SetTable) RowsByLabel() [][]int32 { return t.labels.byClass() }
 
-// Unit is who one record is; see [UnitOf].
+// Unit returns what one record is; see [UnitOf].
 func (t *SetTable) Unit() string {
 	if t.unit == "" {
 		return UnitRecord

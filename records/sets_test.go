@@ -29,8 +29,8 @@ func TestSetsAreEncoded(t *testing.T) {
 	}
 }
 
-// TestLongSetsAreShortened holds the cut to what the guarantee and the utility
-// need: a subset of the record that depends on nothing else, and no favourites.
+// TestLongSetsAreShortened: what is kept is a subset that depends on the record only, as the
+// guarantee requires, and no item is preferred.
 func TestLongSetsAreShortened(t *testing.T) {
 	const universe, limit, trials = 40, 5, 4000
 	s := records.Sets(universe, limit)
@@ -164,8 +164,7 @@ func TestCheckCountsWhatItDoesNotList(t *testing.T) {
 	}
 }
 
-// foreign is data of a type that this package does not know; it hands out
-// whatever it was given.
+// foreign is data of a type that this package does not know; it returns what it was given.
 type foreign struct {
 	records.Data
 	spoil func(b *device.Batch)

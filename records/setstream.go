@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// EachSet calls each with the items of every record in order. It reads a chunk of rows at
-// a time, so memory does not grow with the data. The slice is valid during the call. It
-// stops at the first error of each and returns it.
+// EachSet calls each with the items of every record, in order. It reads a chunk of rows at a time,
+// so memory does not grow with the data. The slice is valid during the call only. EachSet stops at
+// the first error of each and returns it.
 //
 // Errors: *[param.Error] for data that are not sets.
 func EachSet(d Data, each func(row int, items []uint32) error) error {
@@ -37,11 +37,11 @@ func EachSet(d Data, each func(row int, items []uint32) error) error {
 // errStopped ends a scan whose consumer has stopped.
 var errStopped = errors.New("records: stopped")
 
-// StreamTransactions is [ReadTransactions] in tables of at most rows records, one after
-// another, in memory that does not grow with the file.
+// StreamTransactions is like [ReadTransactions], but returns the records in tables of at most rows
+// records each, in memory that does not grow with the file.
 //
-// Errors: those of [ReadTransactions], after the tables of the lines before; *[param.Error]
-// for a number of rows that is not positive.
+// Errors: those of [ReadTransactions], after the tables of the lines before the error;
+// *[param.Error] for a number of rows that is not positive.
 func StreamTransactions(r io.Reader, s Schema, rows int,
 	limits ...Limits) iter.Seq2[*SetTable, error] {
 	return func(yield func(*SetTable, error) bool) {
@@ -78,7 +78,7 @@ type chunks struct {
 
 func newChunks(s Schema, rows int, emit func(*SetTable) error) (*chunks, error) {
 	if rows < 1 || rows > maxRows {
-		return nil, param.New("records rows", rows, "a positive number of rows a table")
+		return nil, param.New("records rows", rows, "a positive number of rows per table")
 	}
 	b, err := newSetBuilder(s)
 	return &chunks{b, rows, emit}, err
@@ -91,7 +91,7 @@ func (c *chunks) add(row []uint32) error {
 	return c.flush()
 }
 
-// flush hands out what there is, if anything.
+// flush emits the rows collected so far, if there are any.
 func (c *chunks) flush() error {
 	if c.builder.rows() == 0 {
 		return nil

@@ -13,14 +13,13 @@ import (
 // ErrFormat is wrapped by every error about a malformed file.
 var ErrFormat = errors.New("records: malformed file")
 
-// malformed is an ErrFormat with what is wrong, which must name a place and
-// never a value.
+// malformed returns an ErrFormat that says what is wrong. It must name a place, never a value.
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrFormat, fmt.Sprintf(format, args...))
 }
 
-// truncated turns a premature end of the input into an ErrFormat and leaves
-// other failures of the reader as they are.
+// truncated turns a premature end of the input into an ErrFormat and wraps other failures of the
+// reader.
 func truncated(what string, err error) error {
 	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return malformed("%s ends early", what)
@@ -42,8 +41,8 @@ func damaged(err error) bool {
 		errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrChecksum)
 }
 
-// readBytes reads exactly n bytes. It grows its buffer as bytes arrive, so that
-// a size that a hostile header made up costs nothing.
+// readBytes reads exactly n bytes. Its buffer grows as bytes arrive, so that a false size in a
+// hostile header costs nothing.
 func readBytes(r io.Reader, n int, what string) ([]byte, error) {
 	const piece = 1 << 20
 	buf, got := make([]byte, min(n, piece)), 0
@@ -60,8 +59,8 @@ func readBytes(r io.Reader, n int, what string) ([]byte, error) {
 	}
 }
 
-// atEnd wants nothing left in r: bytes after the last record mean that the
-// header was wrong.
+// atEnd returns an error unless r is at its end: bytes after the last record mean that the header
+// was wrong.
 func atEnd(r io.Reader, what string) error {
 	var one [1]byte
 	switch _, err := io.ReadFull(r, one[:]); err {

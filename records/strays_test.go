@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// listed is data of a user's own type that hands sets out as they are.
+// listed is data of a user-defined type that returns sets unchanged.
 type listed struct {
 	schema records.Schema
 	rows   [][]uint32
@@ -48,7 +48,7 @@ func TestRepeatedItemsOfOtherTypes(t *testing.T) {
 }
 
 // TestNumbersBeyondTheUniverse: a number that is too large for an item is dropped, however many
-// digits it has, and never taken for what is left of it in 32 or 64 bits.
+// digits it has, and never truncated to 32 or 64 bits.
 func TestNumbersBeyondTheUniverse(t *testing.T) {
 	text := "4294967297 2\n18446744073709551617\n4294967296 18446744073709551616\n" +
 		strings.Repeat("9", 400) + " 4\n"

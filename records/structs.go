@@ -14,21 +14,21 @@ import (
 // structTag is the key of the field tags that name columns.
 const structTag = "privgen"
 
-// FromStructs makes a frame of rows that are structs, one record each.
+// FromStructs returns a frame of rows that are structs, one record each.
 //
 // A field belongs to the column that its tag names, as in
 //
 //	Age int `privgen:"age"`
 //
-// or, without a tag, to the column with the field's name; the tag "-" excludes a field. The
-// fields of embedded structs count as the struct's own. A field is a text, a number, a bool, any
-// type with one of these beneath, an [encoding.TextMarshaler], a [time.Time], or a pointer to one
-// of these, where nil is a missing value; values are read as [FrameBuilder.Append] reads them.
-// Values are never an error; [Check] reports invalid ones. An [Identifier] needs no field, and one
-// that it has is not read.
+// or, without a tag, to the column with the field's name; the tag "-" excludes a field. The fields
+// of embedded structs count as the struct's own. A field is a text, a number, a bool, a type with
+// one of these as its underlying type, an [encoding.TextMarshaler], a [time.Time], or a pointer to
+// one of these, which is nil for a missing value. Values are read as [FrameBuilder.Append] reads
+// them. Invalid values are not an error; [Check] reports them. An [Identifier] needs no field; if
+// it has one, the field is not read.
 //
-// Errors: *[param.Error] for a schema that is not of tables, a T that is no struct, a column
-// without a field or with two, a tag that names no column, a field of another type.
+// Errors: *[param.Error] for a schema that is not of a table, a T that is not a struct, a column
+// with no field or two fields, a tag that names no column, or a field of another type.
 func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
 	b, err := NewFrameBuilder(s)
 	if err != nil {
@@ -63,17 +63,17 @@ func FromStructs[T any](s Schema, rows []T) (*Frame, error) {
 	return b.Frame(), nil
 }
 
-// Into makes structs of the records of a table, such as those that a generator samples. Fields are
+// Into returns the records of a table, such as those that a generator draws, as structs. Fields are
 // found as [FromStructs] finds them. A column of numbers fills floats, and one of whole numbers
 // integers that hold all of its bounds; a datetime fills a [time.Time], a duration a
 // [time.Duration] or a float64 of seconds, and an identifier, which needs no field, a text. A
-// column of levels fills texts and types with UnmarshalText, and a bool where it has two levels,
-// the second of which is true. A column that may be missing needs a pointer, nil for a missing
-// value.
+// column of levels fills texts and types with UnmarshalText, and a bool if it has two levels, the
+// second of which is true. A column with a missing value needs a pointer, which is nil for a
+// missing value.
 //
-// Errors: *[param.Error] for data that are no table, for structs as in [FromStructs], and for a
-// field that cannot hold every value of its column, such as a type whose UnmarshalText refuses one
-// of the levels: that is found out before a record is read.
+// Errors: *[param.Error] for data that are not a table, for the mistakes in structs that
+// [FromStructs] reports, and for a field that cannot hold every value of its column, such as a type
+// whose UnmarshalText rejects one of the levels. This is tested before a record is read.
 func Into[T any](d Data) ([]T, error) {
 	const path = "records.Into"
 	if err := given(path, d); err != nil {
@@ -106,7 +106,7 @@ func Into[T any](d Data) ([]T, error) {
 			if field.index == nil {
 				continue
 			}
-			if !f.fill(row.FieldByIndex(field.index), i, j) { // a level that it took before
+			if !f.fill(row.FieldByIndex(field.index), i, j) { // a level that it accepted before
 				return nil, field.wrong(path, s, j, "a type that reads a level the same way each time")
 			}
 		}
@@ -197,8 +197,8 @@ var cellKinds = []reflect.Kind{reflect.String, reflect.Bool, reflect.Float32, re
 	reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 	reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64}
 
-// appendField adds one cell. A text that its type cannot marshal is unknown: its error may hold the
-// value, and is not passed on.
+// appendField adds one cell. If MarshalText fails, the cell is unknown; the error may hold the
+// value and is not returned.
 func (b *FrameBuilder) appendField(j int, v reflect.Value) {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -219,10 +219,11 @@ func (b *FrameBuilder) appendField(j int, v reflect.Value) {
 		}
 		return
 	}
-	_ = b.appendValue(j, v.Interface()) // whose type is readable
+	_ = b.appendValue(j, v.Interface()) // its type has been checked
 }
 
-// holds says what a field should be that cannot hold every value of a column, or "".
+// holds returns "" if a field can hold every value of a column, and otherwise what the field should
+// be.
 func (f structField) holds(c Column) string {
 	t, pointer := f.typ, f.typ.Kind() == reflect.Pointer
 	if pointer {
@@ -261,8 +262,8 @@ func (f structField) holds(c Column) string {
 	return ""
 }
 
-// takes reports whether a type reads a level. Levels are public, so that a refusal tells nothing of
-// the records.
+// takes reports whether a type accepts a level. Levels are public, so the result reveals nothing
+// about the records.
 func takes(t reflect.Type, level string) bool {
 	u, ok := reflect.New(t).Interface().(encoding.TextUnmarshaler)
 	return !ok || u.UnmarshalText([]byte(level)) == nil
@@ -280,8 +281,8 @@ func integersHold(t reflect.Type, lo, hi int64) bool {
 	return false
 }
 
-// fill puts one cell into a field that holds every value of its column. It reports whether the
-// field's type took it.
+// fill sets a field that can hold every value of its column to one cell, and reports whether the
+// field's type accepted it.
 func (f *Frame) fill(v reflect.Value, row, column int) bool {
 	number, level := f.Number(row, column), f.Level(row, column)
 	c := &f.schema.table.columns[column]

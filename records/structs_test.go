@@ -174,7 +174,7 @@ func TestStructsThatDoNotFit(t *testing.T) {
 	refused("three levels into a bool", second(records.Into[flag](f)), "text")
 }
 
-// choosy is a type that reads one level alone.
+// choosy is a type that reads one level only.
 type choosy struct{}
 
 func (*choosy) UnmarshalText(text []byte) error {
@@ -184,8 +184,8 @@ func (*choosy) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// TestRefusedLevelsTellNoRecord: whether a type takes all levels is found out from the schema, and
-// is the same whatever the records hold.
+// TestRefusedLevelsTellNoRecord: whether a type accepts all levels is tested with the schema, and
+// does not depend on the records.
 func TestRefusedLevelsTellNoRecord(t *testing.T) {
 	s := must(records.NewSchema(records.Ordinal("income", "low", "high", "none")))(t)
 	type row struct {

@@ -1,6 +1,6 @@
 package records
 
-// Take returns a table of copies of the given rows, in that order.
+// Take returns a table of copies of the given rows, in the given order.
 func (t *Table) Take(rows []int32) *Table {
 	out := t.clone()
 	out.home = t.home.copied()
@@ -44,6 +44,5 @@ func (t *Table) WithoutLabels() *Table {
 	return out
 }
 
-// RowsByLabel lists the rows of each class. The lists are as private as the
-// labels.
+// RowsByLabel returns the rows of each class. The lists are as private as the labels.
 func (t *Table) RowsByLabel() [][]int32 { return t.labels.byClass() }

@@ -13,11 +13,11 @@ import (
 // Table is a set of dense records: vectors or images. It holds them as float32
 // or, four times smaller, as bytes that stand for 256 levels.
 //
-// A table is immutable once built, except that the slice handed to [FromFlat]
-// stays the caller's: do not write to it while the table is in use.
+// A table is immutable, but it shares the slice given to [FromFlat] with the caller: do not write
+// to that slice while the table is in use.
 type Table struct{ *tableRef }
 
-// tableRef hides what it points to, see private.go.
+// tableRef hides what it points to; see private.go.
 type tableRef struct{ *tableRows }
 
 type tableRows struct {
@@ -31,10 +31,9 @@ type tableRows struct {
 	home   *origin
 }
 
-// FromFlat makes a table of the rows of a row-major slice, sharing it.
+// FromFlat returns a table of the rows of a row-major slice, which it shares.
 //
-// Shapes: flat has n·Dim values; labels, present exactly if the schema has
-// classes, has n.
+// Shapes: flat has n·Dim values. labels has n values if the schema has classes, otherwise none.
 // Errors: *[param.Error], about shapes only: values are clamped when they are
 // read, and [Check] is the strict test of them.
 func FromFlat(s Schema, flat []float32, labels ...int32) (*Table, error) {
@@ -46,9 +45,8 @@ func FromFlat(s Schema, flat []float32, labels ...int32) (*Table, error) {
 	return t, nil
 }
 
-// FromBytes makes a table of row-major bytes, sharing the slice: 0 stands for
-// the schema's lower bound and 255 for its upper. For a binary schema a byte of
-// 128 or more is 1.
+// FromBytes returns a table of row-major bytes, sharing the slice. 0 stands for the schema's lower
+// bound and 255 for its upper bound. In a binary schema a byte of 128 or more is 1.
 //
 // Shapes and errors are those of [FromFlat].
 func FromBytes(s Schema, levels []uint8, labels ...int32) (*Table, error) {
@@ -61,7 +59,7 @@ func FromBytes(s Schema, levels []uint8, labels ...int32) (*Table, error) {
 	return t, nil
 }
 
-// levelsOf tabulates the encoded value of every byte.
+// levelsOf returns a table of the encoded value of every byte.
 func levelsOf(s Schema) *[256]float32 {
 	e := newEncoder(s)
 	var level [256]float32
@@ -71,10 +69,9 @@ func levelsOf(s Schema) *[256]float32 {
 	return &level
 }
 
-// FromRows makes a table of a copy of the rows.
+// FromRows returns a table with a copy of the rows.
 //
-// Errors: *[param.Error] where a row's length is not the schema's dimension, and
-// those of [FromFlat].
+// Errors: *[param.Error] if a row's length is not the schema's dimension, and those of [FromFlat].
 func FromRows(s Schema, rows [][]float32, labels ...int32) (*Table, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -88,7 +85,7 @@ func FromRows(s Schema, rows [][]float32, labels ...int32) (*Table, error) {
 	return FromFlat(s, slices.Concat(rows...), labels...)
 }
 
-// FromMatrix makes a table of a copy of a gonum matrix, one record a row.
+// FromMatrix returns a table with a copy of a gonum matrix, one record per row.
 //
 // Errors: those of [FromRows].
 func FromMatrix(s Schema, m mat.Matrix, labels ...int32) (*Table, error) {
@@ -109,16 +106,16 @@ func FromMatrix(s Schema, m mat.Matrix, labels ...int32) (*Table, error) {
 	return FromFlat(s, flat, labels...)
 }
 
-// newTable is the part that every storage shares.
+// newTable returns a table without values; all kinds of storage share this part.
 func newTable(s Schema, values int, labels []int32) (*Table, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	if s.Sparse() {
-		return nil, param.New("records.Schema.Kind", s.kind, "a dense kind: sets make a SetTable")
+		return nil, param.New("records.Schema.Kind", s.kind, "vectors or images; sets make a SetTable")
 	}
 	if s.kind == MixedTable {
-		return nil, param.New("records.Schema.Kind", s.kind, "vectors or images: tables make a Frame")
+		return nil, param.New("records.Schema.Kind", s.kind, "vectors or images; tables make a Frame")
 	}
 	if values%s.dim != 0 {
 		return nil, param.New("records values", values,
@@ -136,7 +133,7 @@ func newTable(s Schema, values int, labels []int32) (*Table, error) {
 		home: new(origin)}}}, nil
 }
 
-// maxRows is what a row number of a batch can say.
+// maxRows is the largest number of rows that row numbers of a batch can represent.
 const maxRows = 1<<31 - 1
 
 // Schema returns the public description of the records.
@@ -155,7 +152,7 @@ func (t *Table) Len() int {
 	return t.n
 }
 
-// clone is another table of the same storage.
+// clone returns another table with the same storage.
 func (t *Table) clone() *Table {
 	rows := *t.tableRows
 	return &Table{&tableRef{&rows}}
@@ -210,16 +207,16 @@ func (t *Table) encodeRow(dst []float32, i int) {
 	}
 }
 
-// Row copies one record, clamped into the schema, into dst, which is allocated
-// where it is too short, and returns it.
+// Row copies one record, clamped into the schema, into dst, which is allocated if it is too short,
+// and returns it.
 func (t *Table) Row(dst []float32, i int) []float32 {
 	dst = resize(dst, t.schema.dim)
 	t.encodeRow(dst, i)
 	return dst
 }
 
-// Label returns the class of one record, clamped into the schema; -1 where the
-// schema has no classes.
+// Label returns the class of one record, clamped into the schema, or -1 if the schema has no
+// classes.
 func (t *Table) Label(i int) int {
 	if t.labels.classes == 0 {
 		return -1
@@ -227,13 +224,13 @@ func (t *Table) Label(i int) int {
 	return int(t.labels.at(i))
 }
 
-// Labels returns the classes of all records, clamped into the schema; nil where the
-// schema has none.
+// Labels returns the classes of all records, clamped into the schema, or nil if the schema has
+// none.
 func (t *Table) Labels() []int32 { return t.labels.all() }
 
-// Flat returns the table's row-major storage. It is the table's own slice, with the
-// values as they were given, where the table holds float32; shared says so.
-// Otherwise it is an encoded copy.
+// Flat returns the table's row-major values. If the table holds float32 values, it returns the
+// table's own slice, with the values as they were given, and shared is true. Otherwise it returns
+// an encoded copy.
 func (t *Table) Flat() (values []float32, shared bool) {
 	if t.bytes == nil {
 		return t.flat, true
@@ -246,8 +243,8 @@ func (t *Table) Flat() (values []float32, shared bool) {
 	return values, false
 }
 
-// Matrix returns a float64 copy of the encoded records, one a row, for gonum. An
-// empty table gives the empty matrix.
+// Matrix returns a float64 copy of the encoded records, one per row, for gonum. The matrix of an
+// empty table is empty.
 func (t *Table) Matrix() *mat.Dense {
 	if t.n == 0 {
 		return &mat.Dense{}

@@ -11,16 +11,17 @@ import (
 // Moments, lengths of time and whole numbers beyond 2^53 are held as ticks: whole steps of the
 // column's precision from its lower bound. A value between two steps is the lower of them.
 
-// Ticks that are none.
+// Ticks that stand for no value.
 const (
 	missingTick    int64 = math.MinInt64
 	unreadableTick int64 = math.MinInt64 + 1
 )
 
-// mostTicks bounds the steps between two bounds, so that a step outside them can be told.
+// mostTicks is the largest number of steps between two bounds. It leaves room for ticks outside
+// them.
 const mostTicks = 1 << 62
 
-// ticks is the place of the upper bound.
+// ticks returns the tick of the upper bound.
 func (c Column) ticks() int64 {
 	switch c.kind {
 	case DatetimeColumn:
@@ -34,12 +35,12 @@ func (c Column) ticks() int64 {
 // tickCode turns the values of a column into ticks and back.
 type tickCode struct {
 	kind   ColumnKind
-	least  int64     // the value at 0 of whole numbers, and of durations in nanoseconds
-	from   time.Time // and of datetimes
+	least  int64     // the value at tick 0 of whole numbers, and of durations in nanoseconds
+	from   time.Time // the value at tick 0 of datetimes
 	step   time.Duration
 	last   int64  // the tick of the upper bound
 	layout string // of a datetime
-	digits int    // of a fraction of a second that a duration has
+	digits int    // of the fraction of a second in durations
 }
 
 func newTickCode(c Column) *tickCode {
@@ -56,7 +57,7 @@ func newTickCode(c Column) *tickCode {
 	return t
 }
 
-// within is a tick inside the bounds, or one of those that are none.
+// within clamps a tick to the bounds. Ticks that stand for no value are returned unchanged.
 func (t *tickCode) within(k int64) int64 {
 	if k == missingTick || k == unreadableTick {
 		return k
@@ -64,10 +65,11 @@ func (t *tickCode) within(k int64) int64 {
 	return min(max(k, 0), t.last)
 }
 
-// near keeps of a tick outside the bounds only on which side it is.
+// near replaces a tick outside the bounds by the nearest one outside them.
 func (t *tickCode) near(k int64) int64 { return min(max(k, -1), t.last+1) }
 
-// ofWhole is the tick of a whole number: the number itself, seconds since 1970, or seconds.
+// ofWhole returns the tick of a whole number, which is a value, seconds since 1970 or seconds,
+// depending on the column.
 func (t *tickCode) ofWhole(v int64) int64 {
 	switch t.kind {
 	case DatetimeColumn:
@@ -84,7 +86,7 @@ func (t *tickCode) ofWhole(v int64) int64 {
 	return t.last + 1
 }
 
-// ofFloat is ofWhole of a number that need not be whole.
+// ofFloat is ofWhole for a number that need not be whole.
 func (t *tickCode) ofFloat(v float64) int64 {
 	switch {
 	case math.Float64bits(v) == math.Float64bits(unreadable):
@@ -136,12 +138,13 @@ func (t *tickCode) ofDuration(d time.Duration) int64 {
 	return t.last + 1
 }
 
-// whole, moment and length are the values at a tick inside the bounds.
+// whole, length and moment return the value at a tick inside the bounds.
 func (t *tickCode) whole(k int64) int64          { return t.least + k }
 func (t *tickCode) length(k int64) time.Duration { return time.Duration(t.least + k*int64(t.step)) }
 func (t *tickCode) moment(k int64) time.Time     { return after(t.from, k, t.step) }
 
-// float is the value at a tick as a number: a whole number, seconds since 1970, or seconds.
+// float returns the value at a tick as a number: a whole number, seconds since 1970, or seconds,
+// depending on the column.
 func (t *tickCode) float(k int64) float64 {
 	switch t.kind {
 	case DatetimeColumn:
@@ -153,7 +156,7 @@ func (t *tickCode) float(k int64) float64 {
 	return float64(t.whole(k))
 }
 
-// append appends the text of a value, which is read as the same.
+// append appends the text of a value. Reading the text gives the same value.
 func (t *tickCode) append(dst []byte, k int64) []byte {
 	switch t.kind {
 	case DatetimeColumn:
@@ -164,8 +167,8 @@ func (t *tickCode) append(dst []byte, k int64) []byte {
 	return strconv.AppendInt(dst, t.whole(k), 10)
 }
 
-// steps is how many steps of a precision lie between two moments, the earlier first; more than
-// mostTicks where there are too many to count.
+// steps returns the number of whole steps between two moments, the earlier first. It exceeds
+// mostTicks if there are too many to count.
 func steps(from, to time.Time, step time.Duration) int64 {
 	if to.Before(from) {
 		return -1
@@ -183,15 +186,14 @@ func steps(from, to time.Time, step time.Duration) int64 {
 	return int64(min(k, math.MaxInt64))
 }
 
-// after is the moment some steps after another.
+// after returns the moment k steps after from.
 func after(from time.Time, k int64, step time.Duration) time.Time {
 	hi, lo := bits.Mul64(uint64(k), uint64(step))
 	s, n := bits.Div64(hi, lo, 1e9)
 	return time.Unix(from.Unix()+int64(s), int64(from.Nanosecond())+int64(n)).UTC()
 }
 
-// saturated is the whole number nearest to zero's side of a number, inside what an int64 holds; 0
-// for what is no number.
+// saturated rounds a number toward zero and clamps it to the range of int64; NaN becomes 0.
 func saturated(v float64) int64 {
 	switch {
 	case v != v:
@@ -204,7 +206,7 @@ func saturated(v float64) int64 {
 	return int64(v)
 }
 
-// seconds is a length of time, inside what a time.Duration holds.
+// seconds returns a length of time, clamped to the range of time.Duration.
 func seconds(s int64, nanos int64) time.Duration {
 	const most = math.MaxInt64/int64(1e9) - 1
 	return time.Duration(min(max(s, -most), most)*1e9 + nanos)
@@ -252,7 +254,7 @@ func digitsOnly(text string) bool {
 	return true
 }
 
-// fractionDigits is how many digits the fraction of a second has.
+// fractionDigits returns the number of digits of the fraction of a second.
 func fractionDigits(d time.Duration) int {
 	n := 9
 	for u := d % time.Second; n > 0 && u%10 == 0; u /= 10 {

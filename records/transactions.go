@@ -12,10 +12,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ReadTransactions reads sets written one record a line as item numbers between
-// blanks, tabs, commas or semicolons, plain or gzip-compressed. An empty line is
-// the empty set, and so is a line that is longer than the limits allow. A number that
-// is no item of the universe, and what is no whole number, is dropped as [SetTable] says.
+// ReadTransactions reads sets, one per line, written as item numbers separated by blanks, tabs,
+// commas or semicolons, plain or gzip-compressed. An empty line is the empty set, and so is a line
+// that is longer than the limits allow. Numbers outside the universe and words that are not whole
+// numbers are dropped.
 //
 // Errors: [ErrFormat] for damaged compression; *[LimitError]; *[param.Error] for a schema that is
 // not one of sets without classes.
@@ -34,7 +34,7 @@ func ReadTransactions(r io.Reader, s Schema, limits ...Limits) (*SetTable, error
 	return b.table(nil)
 }
 
-// tooManyRows refuses a file of more lines than a table's row numbers can name.
+// tooManyRows returns an error for a file with more lines than a table can number.
 func tooManyRows(rows int) error {
 	if rows > maxRows {
 		return malformed("more lines than a table holds")
@@ -82,11 +82,11 @@ func OpenTransactions(path string, s Schema, limits ...Limits) (*SetTable, error
 	})
 }
 
-// noItem stands for what no universe holds: a number that is negative or too large, a word that is
-// no number, a line that is too long.
+// noItem stands for an item that no universe holds: a number that is negative or too large, a word
+// that is not a number, or a line that is too long.
 const noItem = math.MaxUint32
 
-// transaction appends the items of one line, and no more than one beyond the most that may be.
+// transaction appends the items of one line, at most one more than the limit.
 func transaction(row []uint32, line []byte, most int64) []uint32 {
 	for len(line) > 0 && int64(len(row)) <= most {
 		if isSeparator(line[0]) {
@@ -107,7 +107,7 @@ func isSeparator(c byte) bool {
 	return c == ' ' || c == '\t' || c == ',' || c == ';' || c == '\r'
 }
 
-// item is the number that a word spells, or noItem.
+// item returns the number that a word spells, or noItem.
 func item(word []byte) uint32 {
 	digits, negative := bytes.CutPrefix(word, []byte("-"))
 	var value uint64
@@ -123,8 +123,8 @@ func item(word []byte) uint32 {
 	return uint32(value)
 }
 
-// WriteTransactions writes the sets one record a line, items ascending between
-// blanks, in memory that does not grow with their number.
+// WriteTransactions writes sets, one per line, as ascending item numbers separated by blanks, in
+// memory that does not grow with their number.
 //
 // Errors: *[param.Error] for data that are not sets, and the writer's.
 func WriteTransactions(w io.Writer, d Data) error {

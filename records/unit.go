@@ -6,9 +6,9 @@ import "github.com/seed7ba64551/privgen/param"
 const (
 	UnitRecord = "record" // a row as it was read: a person may have several
 	UnitUser   = "user"   // all that one person contributes
-	// UnitPart is what rows of users are that may belong to a user who has others: rows taken twice,
-	// and pieces that do not state different parts. No ledger promises to protect it. A caller who
-	// knows better states so by [WithUnit].
+	// UnitPart is the unit of rows of users if one user may have several of them, because rows were
+	// taken twice or pieces were joined that do not state different parts. No ledger promises to
+	// protect it. A caller who knows that each user has one row can state this by [WithUnit].
 	UnitPart = "part of a user"
 )
 
@@ -31,11 +31,12 @@ func WithUnit(d Data, unit string) Data {
 	return stated{Data: d, unit: unit}
 }
 
-// WithPart returns the same records with the statement that their contributor, such as a
-// user, contributes to this part only, counted from 0 of the given number of parts. The caller is
-// responsible for its truth. A part can be chosen by a hash of the user's name, for example. Sums
-// over records that arrive in pieces protect a user only if the pieces state different parts; see
-// package merf. WithPart(nil, …) is nil, and an invalid part is ignored.
+// WithPart returns the same records with the statement that everyone who contributes to them, such
+// as a user, contributes to this part only. part is counted from 0, and parts is the number of
+// parts. The caller is responsible for the truth of the statement. A part can be chosen by a hash
+// of the user's name, for example. Sums over records that arrive in pieces protect a user only if
+// the pieces state different parts; see package merf. WithPart(nil, …) is nil, and an invalid part
+// is ignored.
 func WithPart(d Data, part, parts int) Data {
 	if d == nil || part < 0 || part >= parts {
 		return d
@@ -57,8 +58,8 @@ func PartOf(d Data) (part, parts int) {
 	return 0, 0
 }
 
-// jointUnit is the unit of rows of several data sets together: that of the only one, UnitRecord
-// where all rows are records, and UnitPart otherwise.
+// jointUnit returns the unit of the rows of several data sets together: the unit of the data set if
+// there is one only, UnitRecord if all rows are records, and UnitPart otherwise.
 func jointUnit(parts []Data) string {
 	if len(parts) == 1 {
 		return UnitOf(parts[0])
@@ -71,12 +72,22 @@ func jointUnit(parts []Data) string {
 	return UnitRecord
 }
 
-// given refuses data that are missing.
+// given returns an error if data are nil.
 func given(path string, d Data) error {
 	if d == nil {
 		return param.New(path, nil, "records")
 	}
 	return nil
+}
+
+// restated makes the statements about some records of others, of which each is one of them.
+func restated(out, of Data) Data {
+	unit := UnitOf(of)
+	part, parts := PartOf(of)
+	if unit != UnitOf(out) || parts > 0 {
+		return stated{Data: out, unit: unit, part: part, parts: parts}
+	}
+	return out
 }
 
 type stated struct {

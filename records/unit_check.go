@@ -2,12 +2,11 @@ package records
 
 import "github.com/seed7ba64551/privgen/param"
 
-// CheckUnit returns an error if a ledger promises anything but what its records are. Hiding one
-// record does not hide a person with several. And where a record is all of a person, a row that
-// comes to a person who has others changes that record, which costs more than a record that
-// comes: a ledger that counts records would promise too much for a row. Nothing promises to protect
-// [UnitPart]. path names the records,
-// unit is theirs and promised the ledger's.
+// CheckUnit returns an error if the unit of records differs from the unit that a ledger promises to
+// protect. A guarantee for one record does not protect a person with several. And if a record holds
+// all rows of a person, one more row changes that record, which costs more than adding a record: a
+// ledger that counts records would promise too much for a row. No ledger promises to protect
+// [UnitPart]. path names the records, unit is their unit and promised is the ledger's.
 //
 // Errors: *param.Error.
 func CheckUnit(path, unit, promised string) error {

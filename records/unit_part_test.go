@@ -1,13 +1,14 @@
 package records_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestNothingPromisesParts: no ledger takes rows of users who may have others, whatever it is said
-// to promise; those who know better say so.
+// TestNothingPromisesParts: no ledger accepts rows of users who may have other rows, whatever unit
+// it promises, unless the caller states another unit.
 func TestNothingPromisesParts(t *testing.T) {
 	sets := made(t, 3, 99)
 	users := records.WithUnit(sets, records.UnitUser)
@@ -42,6 +43,59 @@ func TestNothingPromisesParts(t *testing.T) {
 		d, err := records.Concat(parts[0].Schema(), parts...)
 		if err != nil || records.UnitOf(d) != want {
 			t.Errorf("joined: one %s each, want %s (%v)", records.UnitOf(d), want, err)
+		}
+	}
+}
+
+// TestEnforcedRecordsStayTheirUsers': what an enforcer keeps of the records of users, and records
+// that are given identifiers, are still records of users, of the same part, and of the same table.
+func TestEnforcedRecordsStayTheirUsers(t *testing.T) {
+	s := must(records.NewSchema(records.Numeric("n", 0, 9),
+		records.Identifier("id", records.Pattern("C-###"))))(t)
+	frame := must(records.CSV{Header: true}.ReadFrame(strings.NewReader("id,n\nx,1\ny,2\nz,9\n"), s))(t)
+	sets := must(records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2}, {1, 3}}))(t)
+	rule := func(s records.Schema, c records.Constraint) *records.Enforcer {
+		return must(records.NewEnforcer(s, c))(t)
+	}
+	numbers := rule(s, records.Within("n", 0, 5))
+	items := rule(sets.Schema(), records.HasItems(1))
+	some := must(records.GroupBy(must(records.FromValues(must(records.NewSchema(
+		records.Numeric("n", 0, 9)))(t), []any{1.}, []any{2.}))(t), []int{1, 1}, 2))(t)
+	persons := rule(some.Schema(), records.Within("n", 0, 5))
+	keeps := func(e *records.Enforcer) func(records.Data) (records.Data, error) {
+		return func(d records.Data) (records.Data, error) { return e.Keep(d, 9) }
+	}
+	for name, c := range map[string]struct {
+		of   records.Data
+		make func(records.Data) (records.Data, error)
+	}{
+		"rows":         {frame, keeps(numbers)},
+		"rows in view": {wrapped{frame}, keeps(numbers)},
+		"sets":         {sets, keeps(items)},
+		"persons":      {some, keeps(persons)},
+		"identifiers": {frame, func(d records.Data) (records.Data, error) {
+			return records.WithIdentifiers(d, 0, 1)
+		}},
+	} {
+		for _, d := range []records.Data{c.of, records.WithUnit(c.of, records.UnitUser),
+			records.WithPart(records.WithUnit(c.of, records.UnitUser), 1, 3),
+			records.WithUnit(c.of, records.UnitPart)} {
+			out, err := c.make(d)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			part, parts := records.PartOf(d)
+			if p, n := records.PartOf(out); records.UnitOf(out) != records.UnitOf(d) || p != part ||
+				n != parts {
+				t.Errorf("%s: part %d of %d, one %s each, of part %d of %d, one %s each", name, p, n,
+					records.UnitOf(out), part, parts, records.UnitOf(d))
+			}
+			if !records.Overlap(out, d) {
+				t.Errorf("%s: it is not known where they are from", name)
+			}
+			if out.Len() == 0 {
+				t.Errorf("%s: nothing is kept", name)
+			}
 		}
 	}
 }

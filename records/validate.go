@@ -68,8 +68,8 @@ func (s Schema) validateClasses() (errs []error) {
 	return errs
 }
 
-// validBounds wants an interval that holds at least two float32 values, because
-// that is what encoded records are made of.
+// validBounds reports whether an interval holds at least two float32 values, since encoded records
+// are float32.
 func validBounds(lo, hi float64) bool {
 	if !(math.Abs(lo) <= math.MaxFloat32 && math.Abs(hi) <= math.MaxFloat32) {
 		return false
@@ -78,8 +78,8 @@ func validBounds(lo, hi float64) bool {
 	return l < h
 }
 
-// innerBounds rounds the bounds inward to float32, so that an encoded value is
-// never outside the declared interval.
+// innerBounds returns the bounds rounded inward to float32, so that an encoded value is never
+// outside the declared interval.
 func innerBounds(lo, hi float64) (float32, float32) {
 	l, h := float32(lo), float32(hi)
 	if float64(l) < lo {
@@ -91,5 +91,5 @@ func innerBounds(lo, hi float64) (float32, float32) {
 	return l + 0, h + 0
 }
 
-// quotedName is a name for an error, cut where it is long.
+// quotedName quotes a name for an error, cut if it is long.
 func quotedName(name string) string { return fmt.Sprintf("%.40q", name) }

@@ -2,7 +2,7 @@ package rff
 
 import "github.com/seed7ba64551/privgen/device"
 
-// ChangeBound is 2·NormBound: features of two records can be opposite.
+// ChangeBound returns 2·NormBound: the features of two records can be opposite.
 func (m *Map) ChangeBound() float64 { return 2 * m.NormBound() }
 
 // Backward implements [Embedding]. Projections are computed again rather than
@@ -23,8 +23,8 @@ func (m *Map) Backward(be device.Backend, x, delta, dx device.Matrix) {
 	}
 }
 
-// slopes turns projections, the left half of both, into the derivative of the
-// loss by them: cosines fall by sines and sines grow by cosines.
+// slopes turns projections, the left half of both, into the derivative of the loss with respect to
+// them, using cos′ = −sin and sin′ = cos.
 func (m *Map) slopes(be device.Backend, p *placement, both, slope, delta device.Matrix) {
 	n := slope.Cols
 	sines := both.Slice(0, both.Rows, n, 2*n)
@@ -40,7 +40,7 @@ func (m *Map) slopes(be device.Backend, p *placement, both, slope, delta device.
 	be.Sub(slope, slope, sines)
 }
 
-// blockRows is how many rows go through scratch memory at a time.
+// blockRows returns the number of rows that are computed in scratch memory at a time.
 func (m *Map) blockRows() int {
 	return min(max((1<<20)/(2*m.spectrum.frequencies()), 16), 4096)
 }

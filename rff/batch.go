@@ -16,14 +16,14 @@ type BatchEmbedding interface {
 	// Shapes: x is rows × In, dst 1 × Dim, both on the host.
 	Sum(be device.Backend, x, dst device.Matrix)
 	// PullBack sets row i of dx to J(xᵢ)ᵀ·(pull + own·φ(xᵢ)), with J the derivative of the features by
-	// the record: what Backward makes of such rows.
+	// the record: the result of Backward for such rows.
 	//
 	// Shapes: x and dx are rows × In, pull is 1 × Dim, all on the host.
 	PullBack(be device.Backend, x, pull device.Matrix, own float32, dx device.Matrix)
 }
 
-// batchWork is what one call needs: the codes of all columns of all rows, their products and
-// derivatives.
+// batchWork is the scratch memory of one call: the codes of all columns of all rows, their products
+// and derivatives.
 type batchWork struct {
 	codes, slopes device.Matrix // rows × width
 	products      device.Matrix // width × width
@@ -48,8 +48,8 @@ func hostZeros(rows, cols int) device.Matrix {
 	return device.HostMatrix(rows, cols, make([]float32, rows*cols))
 }
 
-// newSparseTensor completes a tensor of single columns, all of one scale, and their pairs, all of
-// another.
+// newSparseTensor returns the sparse form of a tensor whose single columns all have one scale and
+// whose pairs all have another.
 func newSparseTensor(t *tensor) sparseTensor {
 	s := sparseTensor{tensor: t, batch: new(batchPool)}
 	for _, m := range t.terms {
@@ -137,7 +137,7 @@ func (t sparseTensor) PullBack(be device.Backend, x, pull device.Matrix, own flo
 	})
 }
 
-// scatter writes one term's pull where both of its axes find it.
+// scatter writes one term's pull to the places from which both of its axes read.
 func (t sparseTensor) scatter(w *batchWork, m term, pull []float32) {
 	first, last := m.axes[0], m.axes[len(m.axes)-1]
 	from, width := t.at[last], m.widths[len(m.widths)-1]
@@ -154,8 +154,8 @@ func (t sparseTensor) scatter(w *batchWork, m term, pull []float32) {
 	}
 }
 
-// pullRow adds the derivative of ½·own·‖φ‖² by the codes, which is own·p·(s₁² + Σ s²‖p′‖²) over the
-// other columns p′, and goes back from codes to coordinates.
+// pullRow adds the derivative of ½·own·‖φ‖² by the codes, which is own·p·(s₁² + Σ s²‖p′‖²) with the
+// sum over the other columns p′, and propagates it from codes to coordinates.
 func (t sparseTensor) pullRow(x, p, dp []float32, own float32, dx []float32) {
 	total := 0.0
 	for k, a := range t.axes {

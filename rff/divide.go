@@ -2,24 +2,26 @@ package rff
 
 import "math"
 
-// A Divisible embedding can be cut into parts, for training steps that compare some features only.
+// A Divisible embedding can be divided into parts, for training steps that compare only some of the
+// features.
 type Divisible interface {
 	Embedding
-	// Divide cuts the features into n parts of nearly equal size, each of which sees all the length
-	// scales and windows that the whole has. It returns nil if the map cannot be cut into so many.
+	// Divide divides the features into n parts of nearly equal size, each of which has all length
+	// scales and windows of the whole. It returns nil if the map cannot be divided into that many.
 	Divide(n int) []Division
 }
 
-// A Division is a part of an embedding and an embedding by itself: its features are some of the
-// whole's, times a factor by which their norm is that of the whole, so that the inner product of
-// two records' features has the same expectation.
+// A Division is a part of an embedding, and an embedding itself. Its features are some of those of
+// the whole, times a factor that gives them the norm of the whole, so that the inner product of two
+// records' features has the same expectation.
 type Division interface {
 	Embedding
-	// Select appends what a row of all features holds of the part's, as the part scales them.
+	// Select appends the part's features of a row of all features, scaled as in the part.
 	Select(dst, row []float32) []float32
 }
 
-// Divide implements [Divisible]: a part is a run of frequencies. Maps with phases are not cut.
+// Divide implements [Divisible]: a part is a run of consecutive frequencies. Maps with phases
+// cannot be divided.
 func (m *Map) Divide(n int) []Division {
 	count := m.spectrum.frequencies()
 	if m.spectrum.phase || n < 1 || n > count {
@@ -32,7 +34,7 @@ func (m *Map) Divide(n int) []Division {
 	return parts
 }
 
-// division is the map of frequencies that are side by side in another.
+// division is the map of consecutive frequencies of another map.
 type division struct {
 	*Map
 	lo, hi, count int // of count frequencies

@@ -49,7 +49,7 @@ func TestDivisionsHaveAllFeatures(t *testing.T) {
 	}
 }
 
-// TestDivideRefuses what it cannot cut: phases, no parts, more parts than frequencies.
+// TestDivideRefuses: phases, zero parts, and more parts than frequencies cannot be divided.
 func TestDivideRefuses(t *testing.T) {
 	paired, err := RBF{Dim: 8, Bandwidth: 1}.New(3, 1)
 	if err != nil {

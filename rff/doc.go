@@ -7,12 +7,12 @@
 //
 //	√(1/m)·[cos⟨w₁,x⟩ … cos⟨wₘ,x⟩ | sin⟨w₁,x⟩ … sin⟨wₘ,x⟩]
 //
-// with the same vector of y is an unbiased estimate of k(x−y) (Rahimi and
-// Recht, 2007). The norm of that vector is 1 whatever x is, which is what makes
-// it useful to a private sum: the sensitivity is known and nothing is clipped.
+// with the same vector of y is an unbiased estimate of k(x−y) (Rahimi and Recht, 2007). The norm of
+// that vector is 1 whatever x is, which suits a private sum: the sensitivity is known and nothing
+// is clipped.
 //
-// [Strokes] maps images to another kernel's features, of the same kind of use: a bounded norm, and
-// closeness of images that show the same symbol.
+// [Strokes] and [Scattering] map images to other features of bounded norm; images of the same
+// symbol have similar features.
 //
 // The map is public. Frequencies depend on a kernel, an input width and a seed,
 // never on records, and a saved map holds just those three.

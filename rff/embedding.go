@@ -31,10 +31,9 @@ type Embedding interface {
 	//
 	// Shapes: dst is b.Rows × Dim in be's memory.
 	Transform(be device.Backend, b device.Batch, dst device.Matrix)
-	// Backward sets row i of dx to J(xᵢ)ᵀ·deltaᵢ, with J the derivative of the
-	// features by the record: what turns the derivative of a loss by features
-	// into the derivative by records. Records may be soft: any numbers in
-	// [0,1]. Scratch memory is kept for the next call.
+	// Backward sets row i of dx to J(xᵢ)ᵀ·deltaᵢ, with J the derivative of the features by the record.
+	// It turns the derivative of a loss by features into the derivative by records. Records may be
+	// soft, that is, hold any numbers in [0,1]. Scratch memory is kept for the next call.
 	//
 	// Shapes: x and dx are rows × In, delta is rows × Dim. dx is overwritten and
 	// may not overlap x.
@@ -52,27 +51,27 @@ type EmbeddingKernel interface {
 // coordinate of a record lies in [0,1].
 type Layout struct {
 	In int // width of a record
-	// Height and Width, for images: pixels row by row, their channels side by
-	// side. Zero for other records.
+	// Height and Width are the sides of images, whose pixels are stored row by row with the channels
+	// of a pixel next to each other. They are zero for other records.
 	Height, Width int
-	// Blocks, for tables: one a column, in order, without gaps. Nil where the
-	// coordinates stand for themselves.
+	// Blocks describes the columns of a table, one block for each, in order, without gaps. It is nil
+	// for other records.
 	Blocks []Block
 }
 
 // Block is the position of one column of a table in an encoded record.
 type Block struct {
 	Offset, Width int
-	// OneHot says that exactly one of the coordinates is 1 and the others are
-	// 0. A block that is not one-hot holds a number in [0,1] and, if its width
-	// is 2, behind it a 1 where the number is missing (the number is then 0).
+	// OneHot says that exactly one of the coordinates is 1 and the others are 0. A block that is not
+	// one-hot holds a number in [0,1]. If its width is 2, the second coordinate is 1 if the number is
+	// missing (the number is then 0).
 	OneHot bool
-	// Levels is how many values, evenly spaced from 0 to 1, a number can have;
-	// 0 for any number. A flag has 2.
+	// Levels is the number of values, evenly spaced from 0 to 1, that a number can have; 0 means any
+	// number. A flag has 2.
 	Levels int
 }
 
-// Validate reports every contradiction in the layout, nil if there is none.
+// Validate returns every contradiction in the layout, or nil if there is none.
 //
 // Errors: *param.Error values, joined.
 func (l Layout) Validate() error {

@@ -111,8 +111,8 @@ func (c Join) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. A join of joins is refused, so
-// that a file cannot nest without end. Errors: [ErrFormat].
+// UnmarshalJSON reads what MarshalJSON wrote. A join of joins is an error, so that a file cannot
+// nest without bound. Errors: [ErrFormat].
 func (c *Join) UnmarshalJSON(data []byte) error {
 	var f joinFile
 	if err := json.Unmarshal(data, &f); err != nil {
@@ -122,7 +122,7 @@ func (c *Join) UnmarshalJSON(data []byte) error {
 	for _, p := range f.Parts {
 		var t tagged
 		if json.Unmarshal(p.Kernel, &t) != nil || t.Kernel == "join" {
-			return fmt.Errorf("%w: a part that is no kernel, or a join itself", ErrFormat)
+			return fmt.Errorf("%w: a part that is not a kernel, or is a join itself", ErrFormat)
 		}
 		k, err := UnmarshalEmbedding(p.Kernel)
 		if err != nil {

@@ -19,14 +19,14 @@ type Features interface {
 	Transform(be device.Backend, b device.Batch, dst device.Matrix)
 }
 
-// FeatureKernel describes features for records of a layout: every [Kernel] of this package does,
-// for any layout, and [Strokes] for images. The same description, layout and seed give the same
-// features. Errors: [*param.Error], joined.
+// FeatureKernel describes features for records of a layout. Every [Kernel] of this package
+// implements it for any layout, [Strokes] and [Scattering] for images. The same description, layout
+// and seed give the same features. Errors: [*param.Error], joined.
 type FeatureKernel interface {
 	Features(l Layout, seed uint64) (Features, error)
 }
 
-// drawn draws a kernel's map over all coordinates alike.
+// drawn returns a kernel's map that treats all coordinates alike.
 func drawn(k Kernel, l Layout, seed uint64) (Features, error) {
 	m, err := k.New(l.In, seed)
 	if err != nil {

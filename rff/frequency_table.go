@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 )
 
-// stream keeps the frequencies of a seed apart from whatever else a program
-// draws from the same seed.
+// stream makes the frequencies of a seed independent of anything else that a program draws from the
+// same seed.
 const stream = 0x7266662d66726571
 
-// table returns the frequencies, column per frequency (in × frequencies, row
-// major), and the phases (nil without). They are drawn once.
+// table returns the frequencies, one column for each (in × frequencies, row-major), and the phases,
+// nil if there are none. They are drawn once.
 func (m *Map) table() (freq, phase []float32) {
 	m.once.Do(func() {
 		if m.freq == nil {
@@ -40,7 +40,7 @@ func (m *Map) draw() (freq, phase []float32) {
 	return freq, phase
 }
 
-// directions yields frequencies one by one, made orthogonal within blocks of the record
+// directions draws frequencies one by one, and makes them orthogonal within blocks of the record
 // width if the map requires it.
 type directions struct {
 	spectrum spectrum
@@ -79,9 +79,9 @@ func (d *directions) orthogonalize(rng *rand.Rand) {
 	}
 }
 
-// reject removes from u its part inside the span of the basis and scales the
-// rest to length one; false where nothing but rounding is left. Two passes keep
-// the basis orthogonal to working precision.
+// reject removes from u its part inside the span of the basis and scales the rest to length one. It
+// returns false if only rounding errors remain. Two passes keep the basis orthogonal to working
+// precision.
 func (d *directions) reject(u []float64) bool {
 	if !scaleToUnit(u) {
 		return false

@@ -22,14 +22,14 @@ import (
 type Hermite struct {
 	Order     int     `json:"order"`     // features of a coordinate: degrees 0 to Order−1
 	Bandwidth float64 `json:"bandwidth"` // ℓ of exp(−(x−y)²/(2ℓ²)), for coordinates in [0,1]
-	// Products is the number of random subsets whose products are features as
-	// well, at most 65,536; Subset their size, 2 or 3 (0 is 2); ProductOrder how
-	// many degrees of each coordinate are multiplied (0 is Order).
+	// Products is the number of random subsets whose products are features too, at most 65,536. Subset
+	// is their size, 2 or 3 (0 means 2), and ProductOrder the number of degrees of each coordinate
+	// that are multiplied (0 means Order).
 	Products     int `json:"products,omitempty"`
 	Subset       int `json:"subset,omitempty"`
 	ProductOrder int `json:"product_order,omitempty"`
-	// Share is the part of the squared norm that single coordinates have where
-	// there are products; 0 is one half.
+	// Share is the fraction of the squared norm for single coordinates if there are products; 0 means
+	// one half.
 	Share float64 `json:"share,omitempty"`
 }
 
@@ -94,10 +94,10 @@ draw:
 }
 
 const (
-	maxHermite = 1 << 10 // degrees: beyond, the recurrence starts from less than float64 holds
-	minMehler  = 0.02    // ℓ: below, thousands of degrees would be needed
+	maxHermite = 1 << 10 // degrees; with more, the recurrence would underflow
+	minMehler  = 0.02    // ℓ; smaller ones would need thousands of degrees
 
-	// A kernel is read from files, and a product takes a third of a kilobyte of its own.
+	// A kernel may be read from a file, and each product takes a third of a kilobyte.
 	maxProducts = 1 << 16
 )
 
@@ -134,13 +134,13 @@ func (c Hermite) validate(in int) error {
 //	exp(−ρ/(1−ρ²)·(x−y)²) = Σ_c λ_c f_c(x) f_c(y),  λ_c = (1−ρ)ρᶜ,
 //	f_c(x) = H_c(x)·exp(−ρ/(1+ρ)·x²)/√N_c,  N_c = 2ᶜ c! √((1−ρ)/(1+ρ)).
 //
-// Records are seen from the middle of [0,1], where the cut-off loses least.
+// Coordinates are taken relative to the middle of [0,1], which minimises the error of the cut-off.
 type mehler struct {
 	at int
 	*mehlerSeries
 }
 
-// mehlerSeries is what all coordinates have in common.
+// mehlerSeries holds what all coordinates have in common.
 type mehlerSeries struct {
 	rho, decay, start float64
 	// Degree c+1 is rise[c]·x·(degree c) − fall[c]·(degree c−1), and slope[c]

@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// hostCopy is m itself where it lives on the host, and a copy otherwise.
+// hostCopy returns m if it is in host memory, and otherwise a copy there.
 func hostCopy(be device.Backend, m device.Matrix) device.Matrix {
 	if m.Mem == nil {
 		return m
@@ -16,7 +16,7 @@ func hostCopy(be device.Backend, m device.Matrix) device.Matrix {
 	return out
 }
 
-// hostRows is a batch's records as a dense matrix on the host.
+// hostRows returns a batch's records as a dense matrix on the host.
 func hostRows(be device.Backend, b device.Batch) device.Matrix {
 	if b.Sparse == nil {
 		return hostCopy(be, b.Dense)
@@ -31,7 +31,7 @@ func hostRows(be device.Backend, b device.Batch) device.Matrix {
 	return out
 }
 
-// hostDst is where to write what toDevice brings into m's memory.
+// hostDst returns the matrix to write before toDevice copies it to m.
 func hostDst(_ device.Backend, m device.Matrix) device.Matrix {
 	if m.Mem == nil {
 		return m
@@ -45,8 +45,8 @@ func toDevice(be device.Backend, m, host device.Matrix) {
 	}
 }
 
-// parallel splits rows among the device's cores where there is enough work.
-// Rows do not depend on each other, so results do not depend on the split.
+// parallel divides rows among the device's cores if there is enough work. Rows do not depend on
+// each other, so results do not depend on the division.
 func parallel(be device.Backend, rows, work int, f func(lo, hi int)) {
 	parts := min(be.Workers(), rows, 1+rows*work/(1<<16))
 	if parts <= 1 {

@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Join puts the features of several embeddings side by side, each scaled: the
-// kernel is the weighted sum of theirs. For images, windows (Patches) capture strokes
-// and single pixels (Hermite) brightness.
+// Join concatenates the features of several embeddings, each scaled: its kernel is the weighted sum
+// of theirs. For images, windows (Patches) capture strokes, and single pixels (Hermite) capture
+// brightness.
 //
 // Guarantee: the norm is √(Σ share·norm²) of the parts, 1 where every part's is.
 type Join struct {
@@ -20,14 +20,14 @@ type Join struct {
 
 // Part is one of the embeddings of a Join.
 type Part struct {
-	Share  float64 // of the squared norm; shares are taken relative to their sum
+	Share  float64 // fraction of the squared norm, relative to the sum of all shares
 	Kernel EmbeddingKernel
 }
 
 // maxParts bounds what a file can request.
 const maxParts = 64
 
-// Embedding implements [EmbeddingKernel]. Each part has a seed of its own.
+// Embedding implements [EmbeddingKernel]. Each part has a different seed.
 func (c Join) Embedding(l Layout, seed uint64) (Embedding, error) {
 	if err := errors.Join(l.Validate(), c.validate()); err != nil {
 		return nil, err

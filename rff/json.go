@@ -80,8 +80,7 @@ func decodeParams[K any](params []byte) (k K, err error) {
 	return k, nil
 }
 
-// mapFile is a saved map: the three things it is drawn from, or, for a custom
-// kernel, its frequencies.
+// mapFile is a saved map: its kernel, width and seed, or, for a custom kernel, its frequencies.
 type mapFile struct {
 	Kernel json.RawMessage `json:"kernel,omitempty"`
 	Custom *customFile     `json:"custom,omitempty"`

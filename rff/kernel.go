@@ -21,8 +21,8 @@ const (
 	// maxFrequencies bounds width × frequencies, so that a small file cannot request more
 	// than 2 GiB of them.
 	maxFrequencies = 1 << 29
-	// Bandwidths outside this range turn frequencies into infinities or zeros
-	// of float32 whatever the kernel's tails.
+	// With bandwidths outside this range, frequencies would be infinite or zero as float32, whatever
+	// the kernel's tails.
 	minBandwidth, maxBandwidth = 1e-18, 1e18
 )
 
@@ -35,12 +35,12 @@ type spectrum struct {
 	// draw fills w with one frequency. Isotropic kernels are a uniform
 	// direction times an independent length, which orthogonal maps rely on.
 	draw func(rng *rand.Rand, w []float64)
-	// length, where not nil, multiplies frequency j of n after it was made
-	// orthogonal to others.
+	// length, if not nil, returns a factor for frequency j of n, applied after the frequency has been
+	// made orthogonal to others.
 	length func(j, n int) float64
 }
 
-// frequencies is the number of them that dim features need.
+// frequencies returns the number of frequencies that dim features need.
 func (s spectrum) frequencies() int {
 	if s.phase {
 		return s.dim
@@ -79,7 +79,7 @@ func checkBandwidth(name string, b float64) error {
 	return nil
 }
 
-// lengthOf is the factor of frequency j.
+// lengthOf returns the factor for frequency j.
 func (s spectrum) lengthOf(j int) float64 {
 	if s.length == nil {
 		return 1

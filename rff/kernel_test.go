@@ -64,7 +64,7 @@ func pairs(rng *rand.Rand, n, in int) (x, y []float32) {
 	return x, y
 }
 
-// worst is the largest |z(x)·z(y) − k(x,y)| over the pairs.
+// worst returns the largest |z(x)·z(y) − k(x,y)| over the pairs.
 func worst(t *testing.T, k rff.Kernel, seed uint64, in, n int,
 	exact func([]float64) float64) float64 {
 	t.Helper()
@@ -239,7 +239,7 @@ func TestParameterErrors(t *testing.T) {
 	}
 }
 
-// TestAnyKernelWrittenElsewhereFits: a caller's own Kernel needs only New.
+// TestAnyKernelWrittenElsewhereFits: a user-defined Kernel needs only New.
 func TestAnyKernelWrittenElsewhereFits(t *testing.T) {
 	var k rff.Kernel = mixture{}
 	m := newMap(t, k, 6, 3)

@@ -108,7 +108,7 @@ type Custom struct {
 	Frequencies func(rng *rand.Rand, w []float64)
 }
 
-// New implements [Kernel]. Errors: also where a drawn frequency is not finite.
+// New implements [Kernel]. Errors: also if a drawn frequency is not finite.
 func (c Custom) New(in int, seed uint64) (*Map, error) {
 	var bad error
 	if c.Frequencies == nil {
@@ -159,5 +159,5 @@ func gamma(rng *rand.Rand, shape float64) float64 {
 	}
 }
 
-// positive is uniform on (0, 1].
+// positive returns a uniform number in (0, 1].
 func positive(rng *rand.Rand) float64 { return 1 - rng.Float64() }

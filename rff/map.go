@@ -49,13 +49,13 @@ func (m *Map) NormBound() float64 {
 	return 1
 }
 
-// guard is the room left below the norm bound for the rounding of cosines,
-// sines and their scaling. A cosine and a sine that are each off by e (absolute)
-// move cos²+sin² by at most 2√2·e, so 2⁻²⁰ covers errors of 11 units of 2⁻²⁴
-// each, several times what any device's functions are off by.
+// guard is the margin below the norm bound for the rounding of cosines, sines and their scaling. If
+// a cosine and a sine each have an absolute error of at most e, cos²+sin² changes by at most 2√2·e.
+// So 2⁻²⁰ covers errors of 11 units of 2⁻²⁴ each, several times the error of any device's
+// functions.
 const guard = 1.0 / (1 << 20)
 
-// scale is the factor of every cosine and sine, rounded down to float32.
+// scale returns the factor of every cosine and sine, rounded down to float32.
 func (m *Map) scale() float32 {
 	s := m.NormBound() / math.Sqrt(float64(m.spectrum.frequencies())) * (1 - guard)
 	f := float32(s)
@@ -88,9 +88,8 @@ func project(be device.Backend, b device.Batch, freq, dst device.Matrix) {
 	be.Gemm(false, false, 1, device.Colocate(be, b.Dense, dst), freq, 0, dst)
 }
 
-// transformPhase goes through scratch rows of twice the width, in blocks of
-// bounded memory: devices make cosines and sines together, and only the
-// cosines are wanted.
+// transformPhase uses scratch rows of twice the width, in blocks of bounded memory: devices compute
+// cosines and sines together, and only the cosines are needed.
 func (m *Map) transformPhase(be device.Backend, p *placement, b device.Batch, dst device.Matrix) {
 	n := m.spectrum.frequencies()
 	step := m.blockRows()

@@ -17,11 +17,11 @@ type placement struct {
 	free []device.Matrix
 
 	packing           sync.Once
-	forward, backward *device.Packed // freq and its transpose, nil where there is nothing to gain
+	forward, backward *device.Packed // freq and its transpose, nil if packing has no advantage
 }
 
-// packed returns the frequencies as small products find them fastest, for the way to features and
-// the way back. They are laid out once, when training first asks for them.
+// packed returns the frequencies in the layout that is fastest for small products, for computing
+// features and for propagating derivatives. The layout is made once, on first use.
 func (p *placement) packed() (forward, backward *device.Packed) {
 	p.packing.Do(func() {
 		if be, ok := p.be.(device.Packer); ok {
@@ -36,8 +36,8 @@ const (
 	maxScratch    = 8 // scratch blocks kept for concurrent callers
 )
 
-// place returns the map's tables in be's memory. A device with memory of its own
-// gets a copy, once; the others share the host's.
+// place returns the map's tables in be's memory. A device with separate memory gets a copy, once;
+// other devices share the host's.
 func (m *Map) place(be device.Backend) *placement {
 	freq, phase := m.table()
 	m.mu.Lock()

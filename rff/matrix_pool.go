@@ -6,8 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// rowPool keeps scratch matrices for the next call, whichever goroutine makes
-// it.
+// rowPool keeps scratch matrices for later calls from any goroutine.
 type rowPool struct {
 	mu   sync.Mutex
 	free []pooled
@@ -18,7 +17,7 @@ type pooled struct {
 	m  device.Matrix
 }
 
-// take returns rows×cols numbers of any value.
+// take returns a rows×cols matrix with arbitrary content.
 func (p *rowPool) take(be device.Backend, rows, cols int) device.Matrix {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -33,7 +32,7 @@ func (p *rowPool) take(be device.Backend, rows, cols int) device.Matrix {
 	return be.New(1, rows*cols).Reshape(rows, cols)
 }
 
-// give hands matrices back; where there are too many, the oldest go.
+// give returns matrices to the pool; if it holds too many, the oldest are dropped.
 func (p *rowPool) give(be device.Backend, list ...device.Matrix) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,8 +2,8 @@ package rff
 
 import "math"
 
-// drawing is one worker's scratch for images of one size. Numbers that are not finite, of records
-// that were not clamped, give rows of zeros.
+// drawing is one worker's scratch for images of one size. Records that were not clamped and have
+// values that are not finite give rows of zeros.
 type drawing struct {
 	Strokes
 	height, width, channels int
@@ -26,7 +26,7 @@ func newDrawing(m *StrokeMap) *drawing {
 	return d
 }
 
-// features writes the histograms of one image, at norm 1.
+// features writes the histograms of one image, scaled to norm 1.
 func (d *drawing) features(x, out []float32) {
 	for i := range d.grey {
 		var v float64
@@ -52,7 +52,7 @@ func (d *drawing) features(x, out []float32) {
 	toUnit(out)
 }
 
-// convolve smooths along one direction: n numbers that stand step apart. Outside is 0.
+// convolve smooths n numbers at distance step along one direction. Values outside are 0.
 func (d *drawing) convolve(dst, src []float64, step, n int) {
 	r := len(d.bell) / 2
 	for i := range dst {
@@ -65,7 +65,7 @@ func (d *drawing) convolve(dst, src []float64, step, n int) {
 	}
 }
 
-// count shares one gradient among two orientations and four cells.
+// count adds one gradient to two orientations and four cells, in shares.
 func (d *drawing) count(out []float32, x, y int, gx, gy float64) {
 	m := math.Sqrt(gx*gx + gy*gy)
 	if !(m > 1e-9 && m < 1e9) {
@@ -92,13 +92,13 @@ func (d *drawing) count(out []float32, x, y int, gx, gy float64) {
 	}
 }
 
-// split cuts a number into a whole one and a part of 1.
+// split returns the integer part and the fraction of a number.
 func split(v float64) (int, float64) {
 	whole := math.Floor(v)
 	return int(whole), v - whole
 }
 
-// share is what the nearer and the farther of two neighbours get.
+// share returns the share of the nearer or the farther of two neighbours.
 func share(neighbour int, part float64) float64 {
 	if neighbour == 0 {
 		return 1 - part
@@ -106,8 +106,8 @@ func share(neighbour int, part float64) float64 {
 	return part
 }
 
-// toUnit brings a row to a norm just below 1: each product is off by 2⁻²⁴ of itself at most, which
-// the guard covers. What is not finite, or has no norm, becomes zeros.
+// toUnit scales a row to a norm just below 1. Each product has a relative error of at most 2⁻²⁴,
+// which the guard covers. A row that is not finite or is zero becomes zeros.
 func toUnit(v []float32) {
 	var square float64
 	for _, x := range v {

@@ -8,11 +8,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Pairs is a kernel for mixed tables whose mean embedding is the table's
-// marginals: every column becomes a soft one-hot code, the features are each
-// column's code and the outer products of every two columns' codes. A sum over
-// records counts, for every two columns, how often each two levels occur
-// together (an ANOVA kernel of order 2).
+// Pairs is a kernel for tables whose mean embedding consists of the table's marginals. Every column
+// becomes a soft one-hot code, and the features are the codes of all columns and the outer products
+// of the codes of every two columns. A sum over records counts, for every two columns, how often
+// each two levels occur together (an ANOVA kernel of order 2).
 //
 // Categories are one-hot. Numbers become hat functions around evenly spaced knots,
 // which makes the embedding differentiable.
@@ -21,10 +20,10 @@ import (
 // of each product, is at most 1; terms are scaled so that the norm of all is at
 // most 1. Features are not negative either, so two records differ by at most √2.
 type Pairs struct {
-	// Order is 1 for columns alone or 2 for columns and their pairs; 0 is 2.
+	// Order is 1 for columns only or 2 for columns and their pairs; 0 means 2.
 	Order int `json:"order,omitempty"`
-	// Knots is the number of hat functions of a number; 0 is 12. Numbers that
-	// have fewer levels get one a level.
+	// Knots is the number of hat functions of a number; 0 means 12. A number with fewer levels gets
+	// one for each level.
 	Knots int `json:"knots,omitempty"`
 	// MaxDim is the largest number of features; 0 means 200,000.
 	MaxDim int `json:"max_dim,omitempty"`
@@ -33,8 +32,8 @@ type Pairs struct {
 const (
 	defaultKnots = 12
 	defaultCap   = 200_000
-	// singleWeight is the squared weight of a column alone, against 1 of a
-	// pair. Marginals of one column are few and important numbers.
+	// singleWeight is the squared weight of a single column, relative to 1 for a pair. Marginals of
+	// one column are few but important numbers.
 	singleWeight = 2
 )
 
@@ -51,8 +50,8 @@ func (c Pairs) withDefaults() Pairs {
 	return c
 }
 
-// Embedding implements [EmbeddingKernel]. A layout without blocks is treated as one of
-// numbers. Errors: also a layout whose features are too many, with their number.
+// Embedding implements [EmbeddingKernel]. A layout without blocks is treated as one of numbers.
+// Errors: also for a layout with too many features; the error states their number.
 func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
 	if err := errors.Join(l.Validate(), c.validate()); err != nil {
 		return nil, err
@@ -83,7 +82,7 @@ func (c Pairs) validate() error {
 	return errors.Join(errs...)
 }
 
-// columnAxes gives every column its code.
+// columnAxes returns the axis of every column.
 func columnAxes(l Layout, knots int) []axis {
 	if len(l.Blocks) == 0 {
 		axes := make([]axis, l.In)
@@ -103,7 +102,7 @@ func columnAxes(l Layout, knots int) []axis {
 	return axes
 }
 
-// knots is how many hat functions a number gets: no more than it has levels.
+// knots returns the number of hat functions of a number, at most its number of levels.
 func (b Block) knots(most int) int {
 	if b.Levels > 0 {
 		return min(b.Levels, most)
@@ -111,8 +110,8 @@ func (b Block) knots(most int) int {
 	return most
 }
 
-// dim is the number of features, as (Σw)² − Σw² is twice that of all pairs. It
-// is known before anything is allocated.
+// dim returns the number of features, before anything is allocated. The number of features of all
+// pairs is ((Σw)² − Σw²)/2.
 func (c Pairs) dim(l Layout) int {
 	n, k := float64(l.In), float64(c.Knots)
 	sum, squares := n*k, n*k*k
@@ -130,7 +129,7 @@ func (c Pairs) dim(l Layout) int {
 	return int(min(sum+(sum*sum-squares)/2, 1<<52))
 }
 
-// codes is the width of a column's code.
+// codes returns the width of a column's code.
 func (b Block) codes(knots int) int {
 	if b.OneHot {
 		return b.Width

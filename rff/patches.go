@@ -9,10 +9,10 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Patches is a kernel for images: the mean of Gaussian kernels over windows of
-// several sizes at every place, each of several length scales, the whole image
-// being the largest window. Small windows distinguish strokes in otherwise different
-// images; large ones capture the positions of strokes relative to each other.
+// Patches is a kernel for images: the mean of Gaussian kernels of several length scales over
+// windows of several sizes at every place. The largest window is the whole image. Small windows
+// distinguish strokes in otherwise different images; large ones capture the positions of strokes
+// relative to each other.
 //
 // It is drawn like any shift-invariant kernel: a frequency is a patch of smoothed noise
 // at a random place, so a feature is the cosine or sine of the image's projection on
@@ -23,35 +23,33 @@ import (
 // width is still similar to itself.
 type Patches struct {
 	Dim int `json:"dim"` // number of features, even
-	// Windows are the sides of windows as parts of the image's side; 1 or more
-	// is the whole image, evenly seen. Features are shared evenly.
+	// Windows are the sides of windows as fractions of the image's side; 1 or more means the whole
+	// image with uniform weight. Each window gets the same number of features.
 	Windows []float64 `json:"windows"`
 	// Blur is the standard deviation, in pixels, of the smoothing.
 	Blur float64 `json:"blur"`
-	// Low and High are the ends of the length scales, which are spread evenly on
-	// a logarithmic scale. They count as for [RBF] over the whole image: a
-	// frequency is as long as one of that bandwidth, whatever the position of its window.
+	// Low and High are the ends of the length scales, which are spread evenly on a logarithmic scale.
+	// They have the meaning of the bandwidth of an [RBF] over the whole image: a frequency has the
+	// length of one with that bandwidth, whatever the position of its window.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// PatchesFor returns the settings that served best for grey images of
-// handwriting, in proportion to the size of the images.
+// PatchesFor returns the settings that gave the best results for grey images of handwriting, scaled
+// to the size of the images.
 //
-// They were chosen once, on generated digits of 28×28 pixels and on no records:
-// windows from two fifths of the side to the whole image, smoothing by a pixel,
-// length scales from 7 to 20. Longer scales distinguish digits poorly; with shorter
-// ones images far from every record have no gradient, and a generator leaves some of
-// its images there. An image of twice the size has four times the ink in every stroke,
-// so scales grow with the area.
+// They were chosen once, on generated digits of 28×28 pixels and on no records: windows from two
+// fifths of the side to the whole image, smoothing by a pixel, length scales from 7 to 20. Longer
+// scales distinguish digits poorly. With shorter ones, images far from every record have no
+// gradient, so a generator cannot improve them. An image of twice the size has four times the ink
+// in every stroke, so scales grow with the area.
 func PatchesFor(dim, height, width int) Patches {
 	area := max(float64(height)*float64(width), 1) / (28 * 28)
 	return Patches{Dim: dim, Windows: []float64{0.4, 0.7, 1}, Blur: math.Sqrt(area), Low: 7 * area,
 		High: 20 * area}
 }
 
-// Embedding implements [EmbeddingKernel]. Errors: also a layout that is not one
-// of images.
+// Embedding implements [EmbeddingKernel]. Errors: also for a layout that is not of images.
 func (c Patches) Embedding(l Layout, seed uint64) (Embedding, error) {
 	if err := errors.Join(l.Validate(), c.validate(l)); err != nil {
 		return nil, err
@@ -69,7 +67,7 @@ func (c Patches) validate(l Layout) error {
 	var errs []error
 	if !l.image() {
 		errs = append(errs,
-			param.New("rff.Patches: layout", fmt.Sprintf("%d×%d", l.Height, l.Width), "images"))
+			param.New("rff.Patches: layout", "records that are not images", "images"))
 	}
 	if len(c.Windows) == 0 {
 		errs = append(errs, param.New("rff.Patches.Windows", c.Windows, "at least one side"))
@@ -77,7 +75,8 @@ func (c Patches) validate(l Layout) error {
 	for i, w := range c.Windows {
 		if !(w > 0 && w <= 1e6) {
 			errs = append(errs,
-				param.New(fmt.Sprintf("rff.Patches.Windows[%d]", i), w, "a positive part of the image's side"))
+				param.New(fmt.Sprintf("rff.Patches.Windows[%d]", i), w,
+					"a positive fraction of the image's side"))
 		}
 	}
 	if !(c.Blur >= 0 && c.Blur <= 1e3) {
@@ -97,7 +96,7 @@ type brush struct {
 	windows                 []float64
 	kernel                  []float64 // of the smoothing, along one direction
 	scratch                 []float64
-	next                    int // the window whose turn it is
+	next                    int // the next window
 }
 
 func newBrush(c Patches, l Layout) *brush {
@@ -107,7 +106,7 @@ func newBrush(c Patches, l Layout) *brush {
 	return b
 }
 
-// bell is a discrete Gaussian of a standard deviation, cut off at three of them.
+// bell returns a discrete Gaussian, cut off at three standard deviations.
 func bell(sigma float64) []float64 {
 	if sigma == 0 {
 		return []float64{1}
@@ -121,8 +120,7 @@ func bell(sigma float64) []float64 {
 	return k
 }
 
-// draw fills w with a patch as long as white noise over the whole image is on
-// average.
+// draw fills w with a patch. Its length is the average length of white noise over the whole image.
 func (b *brush) draw(rng *rand.Rand, w []float64) {
 	normal(rng, w, 1)
 	b.smooth(b.scratch, w, b.channels, b.width)
@@ -133,7 +131,7 @@ func (b *brush) draw(rng *rand.Rand, w []float64) {
 		b.mask(rng, w, window)
 	}
 	if !scaleToUnit(w) {
-		normal(rng, w, 1) // nothing is left of a window far smaller than a pixel
+		normal(rng, w, 1) // the mask of a window far smaller than a pixel is zero everywhere
 		scaleToUnit(w)
 	}
 	for i := range w {
@@ -141,8 +139,8 @@ func (b *brush) draw(rng *rand.Rand, w []float64) {
 	}
 }
 
-// smooth convolves src with the bell along one direction: n numbers that stand
-// step apart. What lies outside the image counts as 0.
+// smooth convolves n numbers at distance step along one direction with the bell. Values outside the
+// image are 0.
 func (b *brush) smooth(dst, src []float64, step, n int) {
 	r := len(b.kernel) / 2
 	for i := range dst {
@@ -155,8 +153,8 @@ func (b *brush) smooth(dst, src []float64, step, n int) {
 	}
 }
 
-// mask fades w out away from a random place, with a bell whose standard
-// deviation is a third of the window.
+// mask multiplies w by a bell around a random place, whose standard deviation is a third of the
+// window.
 func (b *brush) mask(rng *rand.Rand, w []float64, window float64) {
 	y, height := centre(rng, b.height, window)
 	x, width := centre(rng, b.width, window)

@@ -2,17 +2,18 @@ package rff
 
 import "github.com/seed7ba64551/privgen/device"
 
-// A RetracingEmbedding can go back from features that it has written, without computing them
-// again, because every record's features have the same norm: the part of a derivative that points
-// along them vanishes, and what remains is the same for all records of a group.
+// A RetracingEmbedding can propagate derivatives from features that it has written, without
+// computing the features again. This is possible because every record's features have the same
+// norm: the part of a derivative along them vanishes, and the rest is the same for all records of a
+// group.
 type RetracingEmbedding interface {
 	Embedding
-	// Trace is Transform for many small batches of dense records in be's memory: tables are kept in
-	// the order that suits them, at the cost of their memory.
+	// Trace is Transform for many small batches of dense records in be's memory. It keeps a copy of
+	// the tables in the layout that is fastest for them.
 	Trace(be device.Backend, x, features device.Matrix)
 	// Retrace sets row i of dx to J(xᵢ)ᵀ·pulls[i/each], with J the derivative of the features by the
-	// record, and uses up the features. It returns false, and changes nothing, if it has no such way
-	// on this backend.
+	// record, and overwrites the features. It returns false, and changes nothing, if the backend does
+	// not support this.
 	//
 	// Shapes: features is rows × Dim as Trace left them, pulls (rows/each) × Dim, dx rows × In, all in
 	// be's memory.

@@ -44,8 +44,8 @@ func (c Scales) New(in int, seed uint64) (*Map, error) {
 // Embedding implements [EmbeddingKernel] over all coordinates of a record alike.
 func (c Scales) Embedding(l Layout, seed uint64) (Embedding, error) { return flat(c, l, seed) }
 
-// length spreads frequencies over scales by their number, not at random, so
-// that every scale has its share.
+// length assigns scales to frequencies by their index, not at random, so that every scale has its
+// share.
 func (c Scales) length() func(j, n int) float64 {
 	list := append([]float64(nil), c.Bandwidths...)
 	if len(list) > 0 {
@@ -53,8 +53,8 @@ func (c Scales) length() func(j, n int) float64 {
 	}
 	octaves := math.Log(c.High / c.Low)
 	return func(j, n int) float64 {
-		// A golden-ratio sequence is even over every run of frequencies, so
-		// that blocks of orthogonal directions see all scales.
+		// A golden-ratio sequence is evenly distributed over every run of frequencies, so that each block
+		// of orthogonal directions has all scales.
 		_, at := math.Modf((float64(j) + 0.5) * math.Phi)
 		return math.Exp(-at*octaves) / c.Low
 	}

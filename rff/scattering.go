@@ -15,10 +15,10 @@ import (
 // wavelets are fixed, so nothing is learnt from records. It is meant for linear classifiers and for
 // clustering; a generator cannot be trained against it.
 //
-// With L orientations there are 1 + 2L + L² channels: 81 for the usual 8. Within a record every
-// group of channels is brought to mean 0 and variance 1 (group normalisation), and the whole row to
-// norm 1, or 0 for an image of one grey level, so that a private sum of rows has sensitivity 1. A
-// row is a function of its image alone.
+// With L orientations there are 1 + 2L + L² channels: 81 for the usual 8. Within a record, every
+// group of channels is normalised to mean 0 and variance 1 (group normalisation), and the whole row
+// to norm 1, or to 0 for an image of one grey level. So a private sum of rows has sensitivity 1. A
+// row is a function of its image only.
 //
 // Source: Bruna and Mallat 2013 (scattering); Tramèr and Boneh 2021 (for private classifiers, with
 // group normalisation).
@@ -41,7 +41,7 @@ const mostAngles = 64
 
 func (c Scattering) channels() int { return 1 + 2*c.Orientations + c.Orientations*c.Orientations }
 
-// Features implements [FeatureKernel]. Errors: also a layout that is not one of grey images.
+// Features implements [FeatureKernel]. Errors: also for a layout that is not of grey images.
 func (c Scattering) Features(l Layout, _ uint64) (Features, error) {
 	m, err := c.new(l)
 	if err != nil {
@@ -68,8 +68,8 @@ func (c Scattering) validate(l Layout) error {
 	return k.Err()
 }
 
-// ScatteringMap is the features of [Scattering] for images of one size. It is safe for concurrent
-// use.
+// ScatteringMap computes the features of [Scattering] for images of one size. It is safe for
+// concurrent use.
 //
 // Guarantee: each row it writes has a Euclidean norm of at most 1, in the float32 numbers written,
 // whatever the record holds.
@@ -78,18 +78,18 @@ type ScatteringMap struct {
 	height, width int
 }
 
-// half is the number of cells of two along n.
+// half returns the number of cells of size two along n.
 func half(n int) int { return (n + 1) / 2 }
 
-// In is the width of a record.
+// In returns the width of a record.
 func (m *ScatteringMap) In() int { return m.height * m.width }
 
-// Dim is the number of features.
+// Dim returns the number of features.
 func (m *ScatteringMap) Dim() int {
 	return m.config.channels() * half(half(m.height)) * half(half(m.width))
 }
 
-// NormBound is 1.
+// NormBound returns 1.
 func (m *ScatteringMap) NormBound() float64 { return 1 }
 
 // Transform writes the features of the batch's records into dst. It computes on the host, whatever
@@ -145,14 +145,14 @@ const (
 )
 
 // wave is one wavelet: a bell times a complex wave, the product of one factor along rows and one
-// along columns, less as much of the bell as gives it mean 0.
+// along columns, minus the multiple of the bell that makes the mean 0.
 type wave struct {
 	rowRe, rowIm, colRe, colIm [waveTaps]float64
 	bell                       float64
 }
 
-// scatterer is one worker's scratch. Numbers that are not finite, of records that were not clamped,
-// give rows of zeros.
+// scatterer is one worker's scratch. Records that were not clamped and have values that are not
+// finite give rows of zeros.
 type scatterer struct {
 	m         *ScatteringMap
 	waves     []wave
@@ -201,7 +201,7 @@ func (s *scatterer) wave(angle float64) (w wave) {
 	return w
 }
 
-// features writes the row of one image, at norm 1.
+// features writes the row of one image, scaled to norm 1.
 func (s *scatterer) features(x, out []float32) {
 	h, w := s.m.height, s.m.width
 	for i := range s.image {
@@ -233,7 +233,7 @@ func (s *scatterer) features(x, out []float32) {
 	toUnit(out)
 }
 
-// smooth sets low to the image convolved with the bell. Outside is 0.
+// smooth sets low to the image convolved with the bell. Values outside are 0.
 func (s *scatterer) smooth(src []float64, h, w int) {
 	for y := range h {
 		for x := range w {
@@ -247,7 +247,8 @@ func (s *scatterer) smooth(src []float64, h, w int) {
 	columns(s.low[:h*w], s.work, &s.bell, h, w)
 }
 
-// convolve sets modulus to that of the image convolved with a wavelet; low holds its smooth part.
+// convolve sets modulus to the modulus of the image convolved with a wavelet; low holds the
+// smoothed image.
 func (s *scatterer) convolve(src []float64, h, w int, v *wave) {
 	for y := range h {
 		row := src[y*w : (y+1)*w]
@@ -290,7 +291,7 @@ func columns(dst, src []float64, taps *[waveTaps]float64, h, w int) {
 	}
 }
 
-// pool averages cells of 2×2 pixels. Outside is 0.
+// pool averages cells of 2×2 pixels. Values outside are 0.
 func pool(dst, src []float64, h, w int) {
 	ch, cw := half(h), half(w)
 	clear(dst[:ch*cw])
@@ -319,7 +320,7 @@ func poolInto(dst []float32, src []float64, h, w int) {
 // leastSpread is the variance of a group below which it counts as one grey level.
 const leastSpread = 1e-9
 
-// normalise brings every group of numbers to mean 0 and variance 1.
+// normalise scales every group of numbers to mean 0 and variance 1.
 func normalise(row []float32, group int) {
 	for lo := 0; lo < len(row); lo += group {
 		part := row[lo:min(lo+group, len(row))]

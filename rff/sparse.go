@@ -7,10 +7,9 @@ import "slices"
 // not on Dim.
 type SparseEmbedding interface {
 	Embedding
-	// AppendRow appends the places and the values of the features of one record
-	// that are not zero, and returns the longer slices. The record is given by its
-	// coordinates that are not zero, ascending: in their places, x their values.
-	// Values are those that Transform writes.
+	// AppendRow appends the indices and the values of the nonzero features of one record, and returns
+	// the extended slices. The record is given by its nonzero coordinates: in holds their indices,
+	// ascending, and x their values. The values appended are those that Transform writes.
 	//
 	// Shapes: in and x have the same length, at most In; places are below In.
 	AppendRow(in []int32, x []float32, places []int32, values []float32) ([]int32, []float32)
@@ -19,10 +18,10 @@ type SparseEmbedding interface {
 // sparseAxis is an axis that can list the features that are not zero.
 type sparseAxis interface {
 	axis
-	// list appends the numbers of the features that are not zero, and their values, given those
-	// coordinates of the axis that are not zero.
+	// list appends the indices and the values of the nonzero features, given the nonzero coordinates
+	// of the axis.
 	list(in []int32, x []float32, places []int32, values []float32) ([]int32, []float32)
-	// span is the coordinates of a record that the axis reads.
+	// span returns the range of coordinates of a record that the axis reads.
 	span() (lo, hi int)
 }
 
@@ -34,14 +33,14 @@ type sparseTensor struct {
 	alone, both float64 // squared scales of single columns and of pairs
 }
 
-// listed are the features of all axes of one record that are not zero.
+// listed holds the nonzero features of all axes of one record.
 type listed struct {
-	ends   []int // of each axis
+	ends   []int // where the features of each axis end
 	places []int32
 	values []float32
 }
 
-// of are those of axis k.
+// of returns the features of axis k.
 func (l *listed) of(k int) (places []int32, values []float32) {
 	first := 0
 	if k > 0 {

@@ -10,14 +10,15 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Strokes describes images by which way their edges run where: histograms of the orientations of
-// grey-level gradients over a grid of cells, each gradient shared among its neighbouring cells and
-// orientations. Images can be made upright before: centred, freed of their slant and brought to one
-// size, by the moments of their own grey levels. It is meant for clustering, where two images of
-// one symbol are to be close; a generator cannot be trained against it.
+// Strokes describes images by the positions and orientations of their edges: histograms of the
+// orientations of grey-level gradients over a grid of cells. Each gradient is shared among the
+// neighbouring cells and orientations. Images can be made upright first: centred, freed of their
+// slant and scaled to one size, according to the moments of their own grey levels. It is meant for
+// clustering, where two images of one symbol should be close; a generator cannot be trained against
+// it.
 //
 // Rows have norm 1, or 0 for an image of one grey level, so that a private sum of them has
-// sensitivity 1. A row is a function of its image alone, and of nothing that is read off others.
+// sensitivity 1. A row is a function of its image only.
 //
 // Source: Dalal and Triggs 2005 (histograms of oriented gradients), without their blocks; slant and
 // size from moments as Casey 1970.
@@ -26,13 +27,13 @@ type Strokes struct {
 	Orientations int `json:"orientations"` // between 0 and π
 	// Blur is the standard deviation, in pixels, of the smoothing before gradients are taken.
 	Blur float64 `json:"blur"`
-	// Upright centres images and takes their slant away. Spread, where it is not 0, is the standard
-	// deviation of an upright image's ink along its height, as a part of the height.
+	// Upright centres images and removes their slant. Spread, if it is not 0, is the standard
+	// deviation of an upright image's ink along its height, as a fraction of the height.
 	Upright bool    `json:"upright,omitempty"`
 	Spread  float64 `json:"spread,omitempty"`
 }
 
-// StrokesFor returns the settings that served best for handwriting, in proportion to the size of
+// StrokesFor returns the settings that gave the best results for handwriting, scaled to the size of
 // the images: five by five cells of six orientations, 150 features. They were chosen on generated
 // digits of 28×28 pixels and on no records.
 func StrokesFor(height, width int) Strokes {
@@ -45,7 +46,7 @@ const (
 	mostOrientations = 1 << 10
 )
 
-// Features implements [FeatureKernel]. Errors: also a layout that is not one of images.
+// Features implements [FeatureKernel]. Errors: also for a layout that is not of grey images.
 func (c Strokes) Features(l Layout, _ uint64) (Features, error) {
 	m, err := c.new(l)
 	if err != nil {
@@ -69,12 +70,13 @@ func (c Strokes) validate(l Layout) error {
 	k.OK(c.Orientations >= 1 && c.Orientations <= mostOrientations, "rff.Strokes.Orientations",
 		c.Orientations, "from 1 to 1024")
 	k.OK(c.Blur >= 0 && c.Blur <= 1e3, "rff.Strokes.Blur", c.Blur, "from 0 to 1000 pixels")
-	k.OK(c.Spread >= 0 && c.Spread <= 1, "rff.Strokes.Spread", c.Spread, "a part of the height")
+	k.OK(c.Spread >= 0 && c.Spread <= 1, "rff.Strokes.Spread", c.Spread, "a fraction of the height")
 	k.OK(c.Upright || c.Spread == 0, "rff.Strokes.Spread", c.Spread, "0 unless Upright")
 	return k.Err()
 }
 
-// StrokeMap is the features of [Strokes] for images of one size. It is safe for concurrent use.
+// StrokeMap computes the features of [Strokes] for images of one size. It is safe for concurrent
+// use.
 //
 // Guarantee: each row it writes has a Euclidean norm of at most 1, in the float32 numbers written,
 // whatever the record holds.
@@ -83,13 +85,13 @@ type StrokeMap struct {
 	in, height, width int
 }
 
-// In is the width of a record.
+// In returns the width of a record.
 func (m *StrokeMap) In() int { return m.in }
 
-// Dim is the number of features.
+// Dim returns the number of features.
 func (m *StrokeMap) Dim() int { return m.config.Cells * m.config.Cells * m.config.Orientations }
 
-// NormBound is 1.
+// NormBound returns 1.
 func (m *StrokeMap) NormBound() float64 { return 1 }
 
 // Transform writes the features of the batch's records into dst. It computes on the host, whatever

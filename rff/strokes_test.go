@@ -34,7 +34,7 @@ func described(f rff.Features, rows ...[]float32) device.Matrix {
 	return dst
 }
 
-// bar is an image of a bar of 3 pixels' width: at a place, leaning by a shear, of a length.
+// bar returns an image of a bar of 3 pixels' width: at a place, leaning by a shear, of a length.
 func bar(x, y, shear, length float64) []float32 {
 	img := make([]float32, 400)
 	for i := range img {
@@ -115,7 +115,7 @@ func TestStrokesOfARecordAreItsOwn(t *testing.T) {
 	}
 }
 
-// TestUprightStrokesForgive place, slant and size, and tell shapes apart.
+// TestUprightStrokesForgive: features ignore place, slant and size, and distinguish shapes.
 func TestUprightStrokesForgive(t *testing.T) {
 	f := strokes(t, rff.StrokesFor(20, 20), picture)
 	plus := bar(10, 10, 0, 14)

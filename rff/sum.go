@@ -11,15 +11,15 @@ import (
 // Sum is the sum kernel for mixed columns: the features of a kernel on the numbers,
 // followed by the discrete coordinates divided by √d, where d is their number.
 //
-// Guarantee: with c discrete columns, each of which has at most one coordinate
-// that is 1, the norm is at most √(1+c/d) and two records differ by at most
-// √(4+2c/d), where the kernel of the numbers has norm 1.
+// Guarantee: if the kernel of the numbers has norm 1, and there are c discrete columns, each of
+// which has at most one coordinate that is 1, then the norm is at most √(1+c/d) and two records
+// differ by at most √(4+2c/d).
 //
 // Source: Harder, Adamczewski and Park 2021, section 4.2, whose bounds √2 and
 // 2√2 are those of c = d.
 type Sum struct {
-	// Numbers is the kernel of the numeric columns. It sees only their coordinates; flags
-	// and indicators of missing numbers are discrete.
+	// Numbers is the kernel of the numeric columns. It reads only their coordinates; flags and
+	// indicators of missing numbers are discrete.
 	Numbers Kernel
 }
 
@@ -48,14 +48,14 @@ func (c Sum) validate() error {
 	return nil
 }
 
-// run is a stretch of coordinates that stand side by side in a record and, from
-// another place on, in what their part of the features sees.
+// run is a range of coordinates that are consecutive in a record and, from another position on, in
+// the input of their part of the features.
 type run struct{ from, to, width int }
 
 // sumMap is the embedding of a Sum.
 type sumMap struct {
 	in, numeric, discrete int
-	numbers               *Map // nil where there are no numbers
+	numbers               *Map // nil if there are no numbers
 	numberRuns            []run
 	discreteRuns          []run
 	scale                 float32
@@ -102,9 +102,9 @@ func extend(runs []run, r run) []run {
 	return append(runs, r)
 }
 
-// setBounds adds up what the numbers and each discrete column can contribute.
-// A column whose record must have exactly one level among w ≥ 2 moves by √2 at
-// most, a single coordinate by 1.
+// setBounds adds up the bounds of the numbers and of each discrete column. Two records differ by at
+// most √2 in a column that has exactly one of w ≥ 2 levels, and by at most 1 in a single
+// coordinate.
 func (m *sumMap) setBounds(l Layout) {
 	var norm, change float64
 	for _, b := range l.Blocks {
@@ -123,7 +123,7 @@ func (m *sumMap) setBounds(l Layout) {
 	m.norm, m.change = math.Sqrt(norm), math.Sqrt(change)
 }
 
-// discreteBounds are the largest squared norm of a block's discrete coordinates
+// discreteBounds returns the largest squared norm of a block's discrete coordinates
 // and the largest squared distance between two records there.
 func (b Block) discreteBounds() (norm, change float64) {
 	switch {

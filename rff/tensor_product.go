@@ -20,21 +20,20 @@ type axis interface {
 // A term is the outer product of leading features of its axes, times scale.
 type term struct {
 	axes   []int
-	widths []int // how many features of each axis take part
+	widths []int // the number of features of each axis that are multiplied
 	scale  float32
 	size   int
 }
 
-// maxAxes is the most axes that a term multiplies.
+// maxAxes is the largest number of axes that a term multiplies.
 const maxAxes = 3
 
-// tensor is an embedding made of terms over axes, one behind the other. It is
-// computed on the host: its rows are short loops over public structure, not
-// matrix products.
+// tensor is an embedding that concatenates terms over axes. It is computed on the host: its rows
+// are short loops over public structure, not matrix products.
 type tensor struct {
 	in, dim      int
 	axes         []axis
-	at           []int // where each axis has its features in a workspace
+	at           []int // where the features of each axis are in a workspace
 	width        int   // of all axes' features together
 	terms        []term
 	scratch      int // of the longest partial product
@@ -64,7 +63,7 @@ func (t *tensor) add(scale float64, widths []int, axes ...int) {
 	t.terms = append(t.terms, m)
 }
 
-// roundDown is the largest float32 that is no larger than a positive v.
+// roundDown returns the largest float32 that is no larger than a positive v.
 func roundDown(v float64) float32 {
 	f := float32(v)
 	if float64(f) > v {
@@ -85,7 +84,7 @@ func (t *tensor) NormBound() float64 { return t.norm }
 // ChangeBound returns the largest distance of two records' features.
 func (t *tensor) ChangeBound() float64 { return t.change }
 
-// workspace is what one goroutine needs to work on one row.
+// workspace is the scratch memory of one goroutine for one row.
 type workspace struct {
 	p, dp     []float32 // features of all axes, and the derivative by them
 	pre, pre2 [maxAxes][]float32
@@ -110,13 +109,13 @@ func (t *tensor) project(w *workspace, x []float32) {
 	}
 }
 
-// of is the part of all axes' numbers that factor k of a term takes.
+// of returns the numbers of the axis that is factor k of a term.
 func (t *tensor) of(m term, k int, all []float32) []float32 {
 	at := t.at[m.axes[k]]
 	return all[at : at+m.widths[k]]
 }
 
-// partial multiplies all factors of a term but the last; the scale is in it.
+// partial returns the product of the scale and all factors of a term except the last.
 func (t *tensor) partial(w *workspace, m term) []float32 {
 	pre := w.pre[0][:1]
 	pre[0] = m.scale
@@ -150,7 +149,7 @@ func (t *tensor) backward(w *workspace, x, delta, dx []float32) {
 	}
 }
 
-// backTerm peels the factors of a product off its derivative, last one first.
+// backTerm computes the derivatives of the factors of a product, the last factor first.
 func (t *tensor) backTerm(w *workspace, m term, delta []float32) {
 	t.partial(w, m)
 	size := m.size
@@ -163,7 +162,7 @@ func (t *tensor) backTerm(w *workspace, m term, delta []float32) {
 	}
 }
 
-// outer sets dst to a⊗b. Zeros of a cost no multiplication.
+// outer sets dst to a⊗b, without multiplications for zeros of a.
 func outer(dst, a, b []float32) {
 	for i, v := range a {
 		row := dst[i*len(b) : (i+1)*len(b)]

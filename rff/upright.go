@@ -2,13 +2,13 @@ package rff
 
 import "math"
 
-// How far an image is changed at most.
+// Limits of the change to an image.
 const (
 	mostSlant  = 1.0 // a shear by 45 degrees
 	mostResize = 2.0
 )
 
-// moments are those of an image's ink: its centre, and how far it spreads around it.
+// moments holds the moments of an image's ink: its mass, its centre and its spread.
 type moments struct{ mass, x, y, xy, yy float64 }
 
 func (d *drawing) moments() (m moments) {
@@ -29,8 +29,8 @@ func (d *drawing) moments() (m moments) {
 	return m
 }
 
-// straighten writes the image in grey to upright: its centre in the middle, sheared until its rows
-// and columns are uncorrelated, and resized. An image without ink stays one.
+// straighten writes the image in grey to upright: centred, sheared until its rows and columns are
+// uncorrelated, and resized. An image without ink stays empty.
 func (d *drawing) straighten() {
 	clear(d.upright)
 	m := d.moments()
@@ -55,7 +55,7 @@ func (d *drawing) straighten() {
 	}
 }
 
-// between reads the image between its pixels; outside is 0.
+// between interpolates the image between its pixels; values outside are 0.
 func (d *drawing) between(x, y float64) float64 {
 	column, right := split(x)
 	row, down := split(y)

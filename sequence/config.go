@@ -13,9 +13,10 @@ import (
 type Config struct {
 	// Budget is the budget of both together.
 	Budget accountant.Budget
-	// First releases, with a budget of its own.
+	// First is the plan of the first system, with its own budget.
 	First synth.Plan
-	// Then starts from First's synthetic records. Within finds its budget.
+	// Then is the plan of the second system, which starts from First's synthetic records. Within
+	// finds its budget.
 	Then synth.Plan
 	// Records is the number of synthetic records that Then starts from; 0 means 10,000.
 	Records int
@@ -23,7 +24,8 @@ type Config struct {
 	Seed uint64
 }
 
-// mostRecords and mostNumbers bound the memory of the records in between.
+// mostRecords and mostNumbers bound the memory of the synthetic records that the second system
+// starts from.
 const (
 	usualRecords = 10_000
 	mostRecords  = 1 << 24
@@ -37,7 +39,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate reports every mistake, as joined *param.Error values.
+// Validate reports every mistake at once.
+//
+// Errors: *param.Error values, joined.
 func (c Config) Validate() error {
 	c = c.withDefaults()
 	var k param.Checker
@@ -75,7 +79,7 @@ func (c Config) checkPlan(k *param.Checker, path string, p synth.Plan) {
 		"the sequence's relation, "+c.Budget.Relation.String())
 }
 
-// parts are both plans with the names of their stages.
+// parts returns both plans with the prefixes of their stages.
 func (c Config) parts() [2]synth.Inner {
 	var out [2]synth.Inner
 	for i, p := range []synth.Plan{c.First, c.Then} {
@@ -84,7 +88,7 @@ func (c Config) parts() [2]synth.Inner {
 	return out
 }
 
-// stages are those of both.
+// stages returns the stages of both plans.
 func (c Config) stages() (list []synth.Stage) {
 	for _, part := range c.parts() {
 		list = append(list, part.Stages()...)
@@ -92,9 +96,9 @@ func (c Config) stages() (list []synth.Stage) {
 	return list
 }
 
-// Within returns the sequence with Then made for the largest budget that the whole budget leaves,
-// to within half a per cent of the whole. then makes it for a budget with the sequence's δ and
-// relation.
+// Within returns the sequence with Then made for the largest budget that First leaves of the
+// whole budget, up to half a per cent of the whole. The function then makes it for a budget with
+// the sequence's δ and relation.
 //
 // Errors: those of then and of Validate; accountant.ErrBudgetExceeded if First leaves less than a
 // hundredth of the whole squared effect.

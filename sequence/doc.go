@@ -1,5 +1,5 @@
-// Package sequence carries out two systems one after the other on one ledger: what the first
-// releases is public from then on, and the second starts from it.
+// Package sequence carries out two systems one after the other on one ledger. The releases of the
+// first are public, and the second starts from them.
 //
 //	first, err := merf.Config{Schema: schema, Budget: half, Nominal: n}.Plan()
 //	run, err := sequence.Config{Budget: budget, First: first}.Within(
@@ -9,22 +9,22 @@
 //	plan, err := run.Plan()
 //	gen, err := plan.Fit(ctx, data)
 //
-// The first system's budget is its own; Within gives the second what is left of the whole. A
-// sequence is a plan like any other, and may itself come first in another one. Its stages are those
-// of both systems, under names that begin with the place and the system.
+// The first system has its own budget; Within gives the second one the rest of the whole budget.
+// A sequence is a plan like any other, and may itself come first in another one. Its stages are
+// those of both systems, under names that begin with the place and the system.
 //
 // Synthetic records of the first generator, drawn with a public seed, are the public records of
-// the second system: package gan warms up on them and takes clip norms from them (Follows), package
-// dpgm trains its networks on them before it meets a record. Of what else the first system has
-// computed the second learns nothing.
+// the second system: package gan warms up on them and takes clip norms from them (Follows),
+// package dpgm trains its networks on them before it reads a record. The second system gets
+// nothing else from the first.
 //
 // Guarantee: all stages of both systems are reserved on the ledger in one transaction before the
-// first draw, and composed at the sequence's δ. The second system depends on the records through
-// its own releases and through the first system's generator, which is released, alone: adaptive
-// composition covers that. Under replace-one every event is that of its own plan under
+// first draw, and composed at the sequence's δ. The second system depends on the records only
+// through its own releases and through the first system's generator, which is released: adaptive
+// composition covers that. Under replace-one, the events of each plan are its events under
 // replace-one; plans of another relation are refused.
 //
-// A checkpoint holds the states of both systems. A run that was stopped in the second one draws
-// nothing of the first again: it makes the same generator from its state and the same records from
-// the seed.
+// A checkpoint holds the states of both systems. A run that was stopped in the second system does
+// not draw for the first one again: it makes the same generator from the first one's state and
+// the same records from the seed.
 package sequence

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Judge makes the checks of both systems.
+// Judge calls the checks of both systems.
 func (w *work) Judge(r *synth.Run) error {
 	for _, part := range w.config.parts() {
 		if err := r.JudgeInner(part); err != nil {
@@ -56,7 +56,7 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 
 // public draws the records that the second system starts from.
 //
-// Errors: *param.Error for a model of a user-defined system that hands out the private records, or
+// Errors: *param.Error for a model of a user-defined system that returns the private records, or
 // records of another schema than it states.
 func (w *work) public(ctx context.Context, r *synth.Run, m synth.Model) (records.Data, error) {
 	c := w.config
@@ -74,7 +74,7 @@ func (w *work) public(ctx context.Context, r *synth.Run, m synth.Model) (records
 	}
 	drawn, err := records.Concat(c.Then.Schema(), chunks...)
 	if err == nil && drawn.Len() != c.Records {
-		err = fmt.Errorf("%d of %d", drawn.Len(), c.Records)
+		err = fmt.Errorf("the generator returned %d, want %d", drawn.Len(), c.Records)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("sequence: records of %s: %w", c.First.System(), err)
@@ -82,7 +82,8 @@ func (w *work) public(ctx context.Context, r *synth.Run, m synth.Model) (records
 	return drawn, nil
 }
 
-// states are those of both systems in a checkpoint, nil before there is one.
+// states holds the states of both systems in a checkpoint. A state is nil before its system has
+// one.
 type states [2]*synth.File
 
 type stateJSON struct {
@@ -95,7 +96,7 @@ type partJSON struct {
 	Sections int             `json:"sections"`
 }
 
-// file is both states as one.
+// file returns both states as one file.
 func (s *states) file() (*synth.File, error) {
 	var j stateJSON
 	out := &synth.File{Kind: systemName}
@@ -112,7 +113,7 @@ func (s *states) file() (*synth.File, error) {
 	return out, err
 }
 
-// restore is the inverse of file.
+// restore returns the inverse of file.
 //
 // Errors: synth.ErrFormat.
 func restore(f *synth.File) (*states, error) {
@@ -125,7 +126,7 @@ func restore(f *synth.File) (*states, error) {
 		return nil, err
 	}
 	if len(j.Parts) != len(s) {
-		return nil, synth.Malformed(fmt.Errorf("states of %d systems", len(j.Parts)))
+		return nil, synth.Malformed(fmt.Errorf("states of %d systems, want %d", len(j.Parts), len(s)))
 	}
 	left := f.Sections
 	for i, part := range j.Parts {

@@ -24,8 +24,9 @@ func (w *enclosing) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) 
 	return r.FitInner(ctx, w.in(r))
 }
 
-// TestInnerPlansAreComplete: a part that would draw outside the run's reservation, that lacks the
-// records it starts from, or whose public records are the private ones is refused before it draws.
+// TestInnerPlansAreComplete: an inner plan is refused before it draws if it would draw outside
+// the run's reservation, lacks the records that it starts from, or is given private records as
+// public ones.
 func TestInnerPlansAreComplete(t *testing.T) {
 	b := budget(accountant.AddOrRemoveOne)
 	data, other := table(t, numbers, 40), table(t, numbers, 7)
@@ -37,7 +38,7 @@ func TestInnerPlansAreComplete(t *testing.T) {
 	plan := spyPlan(t, part, b)
 	for name, c := range map[string]struct {
 		in   synth.Inner
-		want string // "" where the part is carried out
+		want string // path of the error; "" if the plan is carried out
 	}{
 		"alone":         {synth.Inner{Plan: plan, Prefix: "x: "}, ""},
 		"after another": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true, Public: other}, ""},
@@ -72,7 +73,8 @@ func TestInnerPlansAreComplete(t *testing.T) {
 	}
 }
 
-// TestCandidatesThatFollowCostNothing: a search refuses them before it reserves.
+// TestCandidatesThatFollowCostNothing: a search refuses candidates that follow another system
+// before it reserves anything.
 func TestCandidatesThatFollowCostNothing(t *testing.T) {
 	follower, err := adversary(numbers, accountant.Budget{Epsilon: 0.3, Delta: 1e-6}, 40)
 	if err != nil {
@@ -92,8 +94,8 @@ func TestCandidatesThatFollowCostNothing(t *testing.T) {
 	}
 }
 
-// TestSequencesWithinSequencesAreFew: a plan file cannot ask for many systems, each of which builds
-// networks.
+// TestSequencesWithinSequencesAreFew: a plan file cannot request many systems, each of which
+// builds networks.
 func TestSequencesWithinSequencesAreFew(t *testing.T) {
 	s := spyPlan(t, &spy{}, budget(accountant.AddOrRemoveOne))
 	var p synth.Plan = s

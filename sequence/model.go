@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Model is what a sequence releases: the models of both systems. It draws records by the second
-// one's; [Stage] returns each as a generator.
+// Model is what a sequence releases: the models of both systems. It draws records from the second
+// one; [Stage] returns each of them as a generator.
 type Model struct {
 	synth.Wrapped
 	first   synth.Model
@@ -20,7 +20,7 @@ type Model struct {
 // Stage returns the generator of one system of a sequence, 0 for the first and 1 for the second.
 // Its guarantee is that of the whole sequence.
 //
-// Errors: *param.Error for a generator of another system, and for another number.
+// Errors: *param.Error for a generator that is not of a sequence, and for another number.
 func Stage(g *synth.Generator, i int) (*synth.Generator, error) {
 	m, ok := g.Model().(*Model)
 	var k param.Checker
@@ -68,7 +68,7 @@ func readModel(f *synth.File, l synth.Loading, of synth.Systems) (synth.Model, e
 		return nil, err
 	}
 	if len(j.Models) != 2 {
-		return nil, synth.Malformed(fmt.Errorf("%d models of a sequence", len(j.Models)))
+		return nil, synth.Malformed(fmt.Errorf("%d models in a sequence, want 2", len(j.Models)))
 	}
 	out := &Model{}
 	var models [2]synth.Model

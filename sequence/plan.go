@@ -50,7 +50,7 @@ func (w *work) Title() string {
 		w.config.Then.Schema())
 }
 
-// Notes returns those of both systems.
+// Notes returns the notes of both systems.
 func (w *work) Notes() []string {
 	c := w.config
 	notes := []string{fmt.Sprintf("%d synthetic records of the first system are public to the second,"+
@@ -65,7 +65,7 @@ func (w *work) Notes() []string {
 	return notes
 }
 
-// Parts returns the parts of both that the caller may define.
+// Parts returns the parts of both systems that the caller may define.
 func (w *work) Parts() (list []any) {
 	for _, part := range w.config.parts() {
 		if typed, ok := synth.WorkOf(part.Plan).(synth.Typed); ok {
@@ -78,7 +78,7 @@ func (w *work) Parts() (list []any) {
 // Releases returns the schema of the second system's synthetic records.
 func (w *work) Releases() records.Schema { return w.config.parts()[1].Releases() }
 
-// configJSON is a sequence as a file holds it.
+// configJSON is the form of a sequence in a file.
 type configJSON struct {
 	First   json.RawMessage `json:"first"`
 	Then    json.RawMessage `json:"then"`
@@ -102,7 +102,7 @@ func (w *work) Config() (json.RawMessage, error) {
 	return json.Marshal(j)
 }
 
-// System reads sequences of the given systems back, and sequences of sequences.
+// System returns the reader of sequences of the given systems, and of sequences of these.
 func System(of synth.Systems) synth.System {
 	return synth.System{Name: systemName,
 		Plan: func(s synth.SavedPlan) (synth.Plan, error) { return readPlan(s, with(of)) },
@@ -123,7 +123,7 @@ func readPlan(saved synth.SavedPlan, of synth.Systems) (synth.Plan, error) {
 	}
 	limits, ok := saved.Limits.Half() // both build networks, and may be sequences themselves
 	if !ok {
-		return nil, synth.Malformed(errors.New("too many sequences within each other"))
+		return nil, synth.Malformed(errors.New("sequences within each other are nested too deep"))
 	}
 	c := Config{Budget: saved.Budget, Records: j.Records, Seed: j.Seed}
 	var err error

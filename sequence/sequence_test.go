@@ -27,7 +27,7 @@ func budget(r accountant.Relation) accountant.Budget {
 	return accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
 }
 
-// table is n records that are all different.
+// table returns n records that are all different.
 func table(t testing.TB, s records.Schema, n int) *records.Table {
 	t.Helper()
 	flat := make([]float32, n*s.Dim())
@@ -50,8 +50,8 @@ func mustPlan(t testing.TB, r accountant.Relation, first, then planner) *sequenc
 	return p
 }
 
-// spy is a user-defined system. As the second one it notes which records it is given as public;
-// as the first one its generator draws what made says.
+// spy is a user-defined system. As the second system it records which records it is given as
+// public; as the first system its generator returns the records of made.
 type spy struct {
 	given records.Data
 	made  func(r *synth.Run) records.Data
@@ -81,7 +81,7 @@ func (m spyModel) Sampler(synth.Draw) (synth.Sampler, error) {
 }
 func (m spyModel) Encode() (*synth.File, error) { return &synth.File{Header: []byte("{}")}, nil }
 
-// spyPlan is a plan of a spy, of one Gaussian release that it does not make.
+// spyPlan returns the plan of a spy with one Gaussian release, which the spy does not make.
 func spyPlan(t testing.TB, w *spy, b accountant.Budget) synth.Plan {
 	t.Helper()
 	p, err := synth.NewProgram("spy", numbers, b, []synth.Stage{{Purpose: "look",
@@ -92,8 +92,8 @@ func spyPlan(t testing.TB, w *spy, b accountant.Budget) synth.Plan {
 	return &struct{ *synth.Program }{&p}
 }
 
-// TestSecondSeesSyntheticRecordsAlone: what the second system is given as public are records that
-// the first one's released generator draws, and no private one.
+// TestSecondSeesSyntheticRecordsAlone: the public records of the second system are drawn by the
+// first one's released generator, and none of them is private.
 func TestSecondSeesSyntheticRecordsAlone(t *testing.T) {
 	b := budget(accountant.AddOrRemoveOne)
 	first, err := embedding(numbers, accountant.Budget{Epsilon: 1, Delta: 1e-5}, 40)
@@ -126,7 +126,7 @@ func TestSecondSeesSyntheticRecordsAlone(t *testing.T) {
 			t.Error("a private record is given as a public one")
 		}
 	}
-	// They are what anybody can draw from the released generator.
+	// They are records that the released generator draws with the same seed.
 	stage, err := sequence.Stage(gen, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -156,14 +156,14 @@ func rowsOf(d records.Data) map[string]bool {
 	return out
 }
 
-// around is a type of others that hides the data it hands out.
+// around is a user-defined type that hides the data that it wraps.
 type around struct {
 	records.Data
 	_ int
 }
 
-// TestPrivateRecordsAsSyntheticOnes: a first system of a user-defined type whose generator hands
-// out the private records is refused before the second one begins.
+// TestPrivateRecordsAsSyntheticOnes: if the generator of a user-defined first system returns the
+// private records, the run is refused before the second system begins.
 func TestPrivateRecordsAsSyntheticOnes(t *testing.T) {
 	b := budget(accountant.AddOrRemoveOne)
 	for name, made := range map[string]func(r *synth.Run) records.Data{
@@ -184,9 +184,9 @@ func TestPrivateRecordsAsSyntheticOnes(t *testing.T) {
 	}
 }
 
-// TestBothStagesArePaidForTogether: the ledger and the guarantee name the stages of both systems,
-// at their price together, under either relation; a ledger that can pay for one alone is left as it
-// was.
+// TestBothStagesArePaidForTogether: under both relations, the ledger and the guarantee name the
+// stages of both systems and state their joint price. A ledger that can pay for only one of them
+// is not changed.
 func TestBothStagesArePaidForTogether(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		p := mustPlan(t, r, embedding, adversary)
@@ -228,8 +228,8 @@ func TestBothStagesArePaidForTogether(t *testing.T) {
 	}
 }
 
-// TestRefusals: what does not fit together is refused by Plan, and a plan that waits for an earlier
-// system's records runs in no other way.
+// TestRefusals: Plan refuses systems that do not fit together, and a plan that follows another
+// system cannot run by itself.
 func TestRefusals(t *testing.T) {
 	b := budget(accountant.AddOrRemoveOne)
 	plan := func(s records.Schema, r accountant.Relation, make planner) synth.Plan {
@@ -288,9 +288,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestStopsBetween: a run that is stopped in the second system draws nothing of the first again,
-// and goes on with the second one's state, which is kept while the first one's generator is made
-// again.
+// TestStopsBetween: a run that is stopped in the second system does not draw for the first one
+// again, and continues from the second one's state, which is kept while the first one's generator
+// is made again.
 func TestStopsBetween(t *testing.T) {
 	p := mustPlan(t, accountant.AddOrRemoveOne, embedding, adversary)
 	data := table(t, numbers, 40)
@@ -349,7 +349,7 @@ func TestStopsBetween(t *testing.T) {
 	}
 }
 
-// TestThreeSystems: a sequence comes first in another one.
+// TestThreeSystems: a sequence can be the first system of another one.
 func TestThreeSystems(t *testing.T) {
 	b := budget(accountant.AddOrRemoveOne)
 	two := func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
@@ -387,8 +387,8 @@ func TestThreeSystems(t *testing.T) {
 	}
 }
 
-// TestWarmRecordsMatter: the second system learns from the first one's records: after a warm start
-// and one step of nothing but noise its generator follows them.
+// TestWarmRecordsMatter: the second system learns from the first one's records: after a warm
+// start and one step of almost pure noise its generator draws records like them.
 func TestWarmRecordsMatter(t *testing.T) {
 	warm := func(steps int) float64 {
 		w := &spy{made: func(*synth.Run) records.Data {

@@ -21,13 +21,13 @@ import (
 
 var kills = flag.Int("kills", 3, "how many processes to kill")
 
-// systems are those that a sequence is made of.
+// systems lists the systems that the test's sequences consist of.
 var systems = synth.Systems{merf.System(), mix.System(), gan.System(), dpgm.System()}
 
 // planner makes a plan for a budget.
 type planner func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error)
 
-// embedding is a release of mean features that takes milliseconds.
+// embedding plans a release of mean features that takes milliseconds.
 func embedding(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
 	c := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 12, Bandwidth: 1},
 		Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{6}, BatchNorm: true},
@@ -38,7 +38,8 @@ func embedding(s records.Schema, b accountant.Budget, n int) (synth.Plan, error)
 	return synth.PlanOf(c.Plan())
 }
 
-// adversary is a GAN that warms up on the records of an earlier system and clips to their norms.
+// adversary plans a GAN that warms up on the records of an earlier system and clips to their
+// norms.
 func adversary(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 	return synth.PlanOf(gan.Config{Schema: s, Budget: b,
 		Critic:    models.MLP{Hidden: []int{5}, Activation: models.LeakyReLU},
@@ -49,7 +50,7 @@ func adversary(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error)
 		CriticSteps: 2, GeneratorBatch: 6, WarmSteps: 2, Follows: true, Seed: 5}.Plan())
 }
 
-// mixture is two networks that are trained on the records of an earlier system first.
+// mixture plans two networks that are first trained on the records of an earlier system.
 func mixture(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 	return synth.PlanOf(dpgm.Config{Schema: s, Budget: b, Seed: 5,
 		Cluster: kmeans.Config{K: 2, Iterations: 2, Share: 0.3},
@@ -59,7 +60,7 @@ func mixture(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 		WarmSteps: 3, WarmBatch: 8, Follows: true}.Plan())
 }
 
-// subject is one system after another.
+// subject returns the sequence of two systems as a subject of the contract.
 func subject(first, then planner) synthtest.Subject {
 	return synthtest.Subject{System: sequence.System(systems), Interrupts: 5,
 		Plan: func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {

@@ -13,9 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// A step makes no buffer once it has seen its largest batch (q = 1 is that): what
-// is left are a few words for its grant and its ledger line, whatever the numbers of
-// records and parameters.
+// TestStepDoesNotAllocate: after its largest batch, which every batch is at q = 1, a step
+// allocates only a few words for its grant and its ledger line, whatever the numbers of records
+// and parameters.
 func TestStepDoesNotAllocate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	data, err := records.FromFlat(records.Binary(30), make([]float32, 30*100))

@@ -11,8 +11,8 @@ import (
 // policies are those of this package: DPNorm, Quantile, Normalize and Groups.
 type Clip interface {
 	check(k *checker, c Config)
-	// multipliers are the noise multipliers of the policy's own releases in each
-	// step, on the same batch as the gradient.
+	// multipliers returns the noise multipliers of the policy's own releases in each step, on the
+	// same batch as the gradient.
 	multipliers() []float64
 	start(r accountant.Relation, nominalBatch float64) clipper
 }
@@ -80,7 +80,7 @@ func (c normalizer) choose(*mechanism.Grant, []float64) error { return nil }
 func (c normalizer) bound() float64                           { return 1 }
 func (c normalizer) finish(*mechanism.Grant) error            { return nil }
 
-// factor aims below 1 by the same 2⁻²⁰ as ClipFactor, for the sake of float32 rows.
+// factor aims at a norm 2⁻²⁰ below 1, as ClipFactor does, because rows are float32.
 func (c normalizer) factor(squaredNorm float64) float64 {
 	if !(squaredNorm >= 0) || math.IsInf(squaredNorm, 0) {
 		return 0
@@ -88,8 +88,8 @@ func (c normalizer) factor(squaredNorm float64) float64 {
 	return (1 - 0x1p-20) / (math.Sqrt(squaredNorm) + c.Stability)
 }
 
-// weight is a factor as float32, rounded down: a subnormal weight that rounded up
-// would lift its row above the bound.
+// weight returns a factor as float32, rounded down: a subnormal weight that was rounded up would
+// give its row a norm above the bound.
 func weight(factor float64) float32 {
 	w := float32(factor)
 	if float64(w) > factor {

@@ -23,15 +23,15 @@ type Config struct {
 	SamplingProbability float64
 	// Steps is the number of steps that are reserved and taken.
 	Steps int
-	// NoiseMultiplier is the noise's standard deviation divided by the L2
-	// sensitivity of the clipped sum under the ledger's relation: ClipNorm under
-	// add-or-remove-one, twice that under replace-one. It is the gradient's own; a
-	// clipping policy that also releases something states its own multiplier.
+	// NoiseMultiplier is the noise's standard deviation divided by the L2 sensitivity of the
+	// clipped sum under the ledger's relation: ClipNorm under add-or-remove-one, twice that under
+	// replace-one. It is that of the gradient; a clipping policy that also releases something has
+	// its own multiplier.
 	//
-	// Sums are computed in fixed point, in units of about 2^-17 of the sensitivity, and
-	// gradients are clipped to a slightly smaller norm, so that a row rounded to units
-	// keeps the norm: 0.4 % for 300,000 parameters, three or four times that for the pairs
-	// of a Wasserstein critic, and in proportion to the root of the number of parameters.
+	// Sums are computed in fixed point, in units of about 2^-17 of the sensitivity, and gradients
+	// are clipped to a slightly smaller norm, so that a row rounded to units keeps the norm. The
+	// norm is smaller by 0.4 % for 300,000 parameters, by three or four times that for the pairs of
+	// a Wasserstein critic, and in proportion to the square root of the number of parameters.
 	NoiseMultiplier float64
 	// Optimizer moves the parameters.
 	Optimizer Optimizer
@@ -50,8 +50,8 @@ type Config struct {
 // Buffers of a micro-batch are made before the first batch is drawn.
 const defaultMicroBatch, largestMicroBatch = 2048, 1 << 24
 
-// largestExact is how many records always fit into the 31 bits of a sum in fixed point, of which a
-// chain of leastChain records takes 22 at most.
+// largestExact is the number of records that always fit into the 31 bits of a sum in fixed point,
+// of which a chain of leastChain records needs at most 22.
 const largestExact = leastChain << 9
 
 // Validate reports every mistake in the configuration, joined; nil if there is

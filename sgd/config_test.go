@@ -113,11 +113,11 @@ func TestNewRefuses(t *testing.T) {
 	undivided.NominalBatch = 0
 	if _, err := sgd.New(undivided, newCentre(3), ledger); !reflect.DeepEqual(paths(err),
 		[]string{"sgd.Config.NominalBatch"}) {
-		t.Errorf("plain descent without a divisor: %v", err)
+		t.Errorf("SGD without NominalBatch: %v", err)
 	}
 	undivided.Optimizer = sgd.Adam(0.1)
 	if _, err := sgd.New(undivided, newCentre(3), ledger); err != nil {
-		t.Errorf("Adam without a divisor: %v", err)
+		t.Errorf("Adam without NominalBatch: %v", err)
 	}
 	if _, err := sgd.New(valid(), nil, nil, sgd.WithWorkers(-1),
 		sgd.WithAverage(1)); len(paths(err)) != 4 {
@@ -128,8 +128,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// The event must say what the step does: one sampled Gaussian, with all
-// releases of the batch in one multiplier.
+// TestEvent: the event of a step is one sampled Gaussian, with all releases of the batch in one
+// multiplier.
 func TestEvent(t *testing.T) {
 	cfg := valid()
 	want := accountant.PoissonSampled{Probability: 0.05,
@@ -194,7 +194,7 @@ func TestCalibrate(t *testing.T) {
 		t.Error("a policy that alone exceeds the budget was calibrated")
 	}
 	if _, err := (sgd.Config{}).Calibrate(accountant.Budget{}); err == nil {
-		t.Error("nothing at all was calibrated")
+		t.Error("an empty configuration was calibrated")
 	}
 }
 
@@ -228,7 +228,7 @@ func TestConfigJSON(t *testing.T) {
 	}
 }
 
-// What Calibrate finds must fit the ledger it was found for.
+// TestCalibratedRunFitsItsLedger: a calibrated run fits a ledger with the budget.
 func TestCalibratedRunFitsItsLedger(t *testing.T) {
 	for _, c := range []struct {
 		q     float64

@@ -12,7 +12,7 @@ type Descent struct {
 	schedule Schedule
 	own      Mover // user-defined, or nil
 	rate     float64
-	grad     []float32 // of the step, for own
+	grad     []float32 // gradient of the step, for own
 }
 
 // Descent starts the optimiser for n parameters. The optimiser must be valid.
@@ -80,8 +80,9 @@ func (d *Descent) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// SetState restores what AppendState wrote for as many parameters. Errors: state of another length
-// or form.
+// SetState restores what AppendState wrote for as many parameters.
+//
+// Errors: one for state of another length or form; those of a user-defined optimiser's SetState.
 func (d *Descent) SetState(state []byte) error {
 	n := min(d.state.StateLen(), len(state))
 	s, ok := d.own.(models.Stateful)

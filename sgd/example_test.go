@@ -55,7 +55,7 @@ func Example() {
 	// within budget: true
 }
 
-// Mistakes come back all at once, each with its path.
+// All mistakes are reported together, each with its path.
 func ExampleConfig_Validate() {
 	err := sgd.Config{SamplingProbability: 1.5, Steps: 100, NoiseMultiplier: 1,
 		Optimizer: sgd.Adam(1e-3)}.Validate()
@@ -68,8 +68,7 @@ func ExampleConfig_Validate() {
 	// true
 }
 
-// The clip norm of every step chosen privately: histogram and gradient are one
-// event.
+// The clip norm of every step is chosen privately. Histogram and gradient are one event.
 func ExampleDPNorm() {
 	cfg := sgd.Config{
 		Clip:                sgd.PaperDPNorm(),

@@ -14,7 +14,8 @@ type ends struct{ records.Data }
 func (ends) Gather([]int32, *device.Batch) { panic("7") }
 func (ends) Range(int, int, *device.Batch) { panic("7") }
 
-// TestDataThatFailEndTheTraining in records.ErrData, after the step that read them.
+// TestDataThatFailEndTheTraining: training ends with records.ErrData after the step that read the
+// data.
 func TestDataThatFailEndTheTraining(t *testing.T) {
 	trainer, ledger := newTrainer(t, with(nil, 1, 10), newCentre(2), 1e4)
 	for _, err := range trainer.Steps(t.Context(), ends{table(t, 50, 2, 0)}) {

@@ -7,37 +7,37 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// fixedSum is the sum of a step's clipped gradients in fixed point. What it holds is Σ rᵢ for
-// vectors rᵢ of whole units, each a function of record i's own gradient, and the addition is exact.
-// So adding or removing a record changes the sum by rᵢ, whatever the batch, its order and its
+// fixedSum is the sum of a step's clipped gradients in fixed point. It holds Σ rᵢ for vectors rᵢ
+// of whole units, each a function of record i's own gradient, and the addition is exact. So
+// adding or removing a record changes the sum by rᵢ, whatever the batch, its order and its
 // micro-batches, and it suffices to prove ‖rᵢ‖ ≤ bound:
 //
-// (1) The terms of record i are wᵢgᵢ with rows made odd, which moves them by 2⁻²² of themselves or
-// less; the clip factor aims 2⁻²⁰ below its target.
+// (1) The terms of record i are wᵢgᵢ with rows made odd (device.Odd), which changes them by at
+// most 2⁻²² of themselves; the clip factor aims 2⁻²⁰ below its target.
 //
-// (2) Each of P elements is then rounded to whole units, terms times: by terms·unit/2 or less, and
-// all of them together by terms·unit/2·√P. The target is the bound less that: it is shrunk by
-// shrink = terms·unit·√P/(2·bound).
+// (2) Each of P elements is then rounded to whole units, once for each term. This changes an
+// element by at most terms·unit/2, and the vector by at most terms·unit/2·√P. The target is the
+// bound less that: it is reduced by the fraction shrink = terms·unit·√P/(2·bound).
 //
 // (3) A chain of float32 multiply-adds is exact (see device.FixedSummer) while it stays below 2²²
-// units. A record adds bound/unit + terms/2 or less to any element, and a record of which only some
-// terms are in the chain reach·bound/unit + terms/2; only the first and the last can be such. A
-// chain of n products holds terms of n records or fewer.
+// units. A record adds at most bound/unit + terms/2 to any element. A record with only some of
+// its terms in the chain, which only the first and the last can be, adds at most reach·bound/unit
+// + terms/2. A chain of n products holds terms of at most n records.
 //
-// (4) An element's total stays below 2³¹ units for most records, and is carried over to float64
-// numbers, which hold 2⁵³ units exactly, before there are more.
+// (4) The total of an element stays below 2³¹ units for up to most records. Before there are
+// more, it is carried over to float64 numbers, which hold 2⁵³ units exactly.
 type fixedSum struct {
 	be   device.FixedSummer
 	form models.FixedForm
-	one  device.Params // a record's own gradient, where records are added one by one
+	one  device.Params // gradient of one record, if records are added one by one
 
 	sum     device.Fixed
-	rows    int // records in sum, without those carried
+	rows    int // number of records in sum, without those carried
 	most    int
 	shrink  float64
 	carry   []float64
 	carried bool
-	dirty   bool // whether a unit may not be zero
+	dirty   bool // whether a unit may be nonzero
 
 	reported, measured []float64   // squared norms of one example's rows, and of its gradient
 	ones               [][]float32 // the rows' weights for each block
@@ -45,8 +45,8 @@ type fixedSum struct {
 	w                  []float32
 }
 
-// Chains of leastChain products or more are fast enough and of longChain as fast as any; in
-// between, plan keeps to units that shrink the target by mostShrink or less.
+// Chains of leastChain products are fast enough, and chains of longChain as fast as longer ones.
+// In between, plan uses only units that reduce the target by at most mostShrink.
 const leastChain, longChain, mostShrink = 8, 48, 0x1p-7
 
 // plan chooses unit and chain for sums of sensitivity bound.
@@ -65,14 +65,14 @@ func (f *fixedSum) plan(bound float64) {
 	f.most = int((1<<31 - 1) / (bound/float64(f.sum.Unit) + float64(f.form.Terms)/2))
 }
 
-// chain is (3), for a bound in units.
+// chain returns the number of products by (3), for a bound in units.
 func (f *fixedSum) chain(bound float64) int {
 	half := float64(f.form.Terms) / 2
 	left := 1<<22 - 1 - 2*(float64(f.form.Reach)*bound+half)
 	return max(int(left/(bound+half)), 0)
 }
 
-// shrinkage is (2), for a bound in units.
+// shrinkage returns shrink by (2), for a bound in units.
 func (f *fixedSum) shrinkage(bound float64) float64 {
 	return float64(f.form.Terms) * math.Sqrt(float64(len(f.sum.Units))) / (2 * bound) * (1 + 0x1p-40)
 }
@@ -90,8 +90,8 @@ func (f *fixedSum) begin(bound float64) {
 	f.rows, f.carried, f.sum.Carry = 0, false, nil
 }
 
-// clear zeroes units lo to hi−1, which have been released, while they are in the cache. Call
-// released after all are cleared.
+// clear zeroes units lo to hi−1, which have been released, while they are in the processor's
+// cache. Call released after all are cleared.
 func (f *fixedSum) clear(lo, hi int) { clear(f.sum.Units[lo:hi]) }
 
 // released records that every unit was cleared.
@@ -112,7 +112,7 @@ func (f *fixedSum) room(records int) {
 	f.rows, f.carried, f.sum.Carry = records, true, f.carry
 }
 
-// weight is a clip factor for rows of the sum.
+// weight returns a clip factor for rows of the sum.
 func (f *fixedSum) weight(factor float64) float32 {
 	return device.Odd(weight(factor * (1 - f.shrink)))
 }
@@ -139,7 +139,7 @@ func newFixedSum(be device.Backend, net models.Network, grouped bool) *fixedSum 
 	return f
 }
 
-// makeRoom allocates what examples that are added one by one take.
+// makeRoom allocates the buffers for examples that are added one by one.
 func (f *fixedSum) makeRoom(p device.Params) {
 	f.one = device.NewParams(f.be, p.Shapes...)
 	f.measured, f.w = make([]float64, 1), make([]float32, 1)
@@ -157,9 +157,10 @@ func formOf(g models.Gradients, grouped bool) models.FixedForm {
 // alone reports whether records are added one by one.
 func (f *fixedSum) alone() bool { return f != nil && f.one.Flat.Cols > 0 }
 
-// gradient leaves the gradient of one example in f.one, the weighted sum of those of its rows,
-// and is its squared norm. Of a single row it is what the network says if that is more or not a
-// number; of several, rows whose norms are not finite are left out.
+// gradient stores the gradient of one example, the weighted sum of the gradients of its rows, in
+// f.one and returns its squared norm. For a single row that is the larger of the measured norm
+// and the one that the network reports, or NaN. Of several rows, those whose norms are not finite
+// are left out.
 func (f *fixedSum) gradient(g models.Gradients, shares []float32) float64 {
 	f.be.Fill(f.one.Flat, 0)
 	f.reported = grow(f.reported, len(shares))
@@ -175,8 +176,8 @@ func (f *fixedSum) gradient(g models.Gradients, shares []float32) float64 {
 	return max(f.reported[0], f.measured[0])
 }
 
-// blockGradient is gradient block by block: it sets norms[b][0] to the squared norm of block b. The
-// norms have room for all rows.
+// blockGradient is like gradient, block by block: it sets norms[b][0] to the squared norm of
+// block b. The slices of norms must have room for all rows.
 func (f *fixedSum) blockGradient(g models.BlockGradients, norms [][]float64, shares []float32) {
 	f.be.Fill(f.one.Flat, 0)
 	g.BlockSquaredNorms(norms)

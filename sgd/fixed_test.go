@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// hinge is a critic of two coordinates without weights: the gradient of a record x is −x, clipped.
+// hinge is a critic of two coordinates whose weights are zero: the gradient of a record x is −x,
+// clipped.
 type hinge struct{ models.Critic }
 
 func (h hinge) Gradients(b device.Batch) models.Gradients {
@@ -33,9 +34,9 @@ type ownHinge struct{ *centre }
 
 func newOwnHinge() ownHinge { return ownHinge{newCentre(2)} }
 
-// hostile are records whose float32 sum forgets or counts double: large ones, then many just under
-// half a unit in the last place of what the large ones add up to, then large ones again. Without
-// leaves one record out.
+// hostile returns records whose float32 sum depends strongly on single records: large ones, then
+// many just under half a unit in the last place of the sum of the large ones, then large ones
+// again. It replaces the record with number without by a zero.
 func hostile(t *testing.T, large, small, without int) records.Data {
 	t.Helper()
 	const tiny = float32(0.49 * 0x1p-11)
@@ -56,12 +57,12 @@ func hostile(t *testing.T, large, small, without int) records.Data {
 	return data
 }
 
-// undeclared is a backend that makes no promises.
+// undeclared is a backend that implements no optional interface.
 type undeclared struct{ device.Backend }
 
-// One record moves the sum that is noised by no more than the noise is scaled for, in the
-// arithmetic that runs. In one chain of float32 additions the first of these records moves it by
-// 15.6 times as much.
+// In the arithmetic that runs, one record moves the sum by no more than the noise is scaled for.
+// In a single chain of float32 additions, the first of these records moves it by 15.6 times as
+// much.
 func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 	networks := map[string]func() models.Network{
 		"critic":     func() models.Network { return newHinge(t, device.CPU()) },
@@ -74,7 +75,7 @@ func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 	const large, small = 4097, 5000
 	for name, network := range networks {
 		for policy, clip := range policies {
-			alone := name != "critic" // records are added one by one, which takes longer
+			alone := name != "critic" // records are added one by one, which is slower
 			if alone && clip != nil && policy != "groups" || name == "own" && policy == "groups" {
 				continue // user-defined gradients have no blocks
 			}
@@ -112,7 +113,7 @@ func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 	}
 }
 
-// A batch beyond the 31 bits of the sum is carried over without loss.
+// A batch whose sum exceeds 31 bits is carried over exactly.
 func TestLargeBatchesAreCarriedOver(t *testing.T) {
 	const n = 70000
 	flat := make([]float32, 2*n)
@@ -140,8 +141,8 @@ func TestLargeBatchesAreCarriedOver(t *testing.T) {
 	}
 }
 
-// A row that rounds up in every coordinate keeps the clip norm too: among forty norms there are
-// some for which all coordinates lie just above half a unit.
+// A row that is rounded up in every coordinate keeps the clip norm, too: for some of forty norms,
+// all coordinates lie just above half a unit.
 func TestRowsRoundedUpKeepTheNorm(t *testing.T) {
 	const dim = 40000
 	flat := make([]float32, dim)
@@ -164,11 +165,11 @@ func TestRowsRoundedUpKeepTheNorm(t *testing.T) {
 		}
 	}
 	if nearest < 1-1e-3 {
-		t.Errorf("no row came near its clip norm (%v of it): the test has no power", nearest)
+		t.Errorf("the largest norm is %v of the clip norm: the test has no power", nearest)
 	}
 }
 
-// The guarantee names the class.
+// TestSumsInFixedPointAreExact: the guarantee names the noise class "exact".
 func TestSumsInFixedPointAreExact(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e5, Delta: 1e-5})
 	trainer, err := sgd.New(with(nil, 1, 1), newHinge(t, device.CPU()), ledger)
@@ -185,8 +186,8 @@ func TestSumsInFixedPointAreExact(t *testing.T) {
 	}
 }
 
-// TestRecordsAreClippedOnADeviceOfItsOwn: where the sum is made in float32, on a device with memory
-// of its own, a record still moves it by the clip norm, but for rounding, under every policy.
+// TestRecordsAreClippedOnADeviceOfItsOwn: on a device with separate memory, where the sum is made
+// in float32, a record moves it by at most the clip norm, up to rounding, under every policy.
 func TestRecordsAreClippedOnADeviceOfItsOwn(t *testing.T) {
 	for policy, clip := range policies() {
 		cfg := with(clip, 1, 1)
@@ -216,8 +217,8 @@ func TestRecordsAreClippedOnADeviceOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestEveryStepBeginsWithNoSum: on such a device, where parameters all but stand still, each step's
-// sum is that of the step before, and not both together.
+// TestEveryStepBeginsWithNoSum: on such a device, with parameters that hardly move, the sum of
+// each step equals that of the first step and does not include it.
 func TestEveryStepBeginsWithNoSum(t *testing.T) {
 	be := devicetest.SeparateMemory(device.CPU())
 	cfg := with(nil, 1, 3)

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// column is a table of one coordinate, whatever float32 it takes.
+// column returns a table of one coordinate, which may be any float32.
 func column(t *testing.T, values ...float32) *records.Table {
 	t.Helper()
 	data, err := records.FromFlat(records.Interval(1, -math.MaxFloat32, math.MaxFloat32), values)
@@ -19,9 +19,9 @@ func column(t *testing.T, values ...float32) *records.Table {
 	return data
 }
 
-// Clip norms and weights have to leave room in float32: where a sum overflows, or a
-// weight rounds up by half its size, one record moves the sum by far more than
-// the clip norm. Each case did so before the limits stood.
+// Clip norms and weights must stay within the range of float32: if a sum overflows, or a weight
+// is rounded up by half its size, one record moves the sum by far more than the clip norm. Each
+// case did so before the limits were set.
 func TestLimitsOfFloat32(t *testing.T) {
 	const huge = 0x1p127
 	for name, c := range map[string]struct {
@@ -54,7 +54,7 @@ func TestLimitsOfFloat32(t *testing.T) {
 				cfg.ClipNorm = c.norm
 			}
 			if err := cfg.Validate(); err != nil {
-				return // refused: no promise is made
+				return // refused: there is no guarantee
 			}
 			a := observe(t, cfg, accountant.AddOrRemoveOne, newCentre(1), column(t, c.with...))
 			b := observe(t, cfg, accountant.AddOrRemoveOne, newCentre(1), column(t, c.without...))

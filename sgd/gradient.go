@@ -9,9 +9,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// clippedSum computes Σ factorᵢ·gᵢ over the sampled records in t.exact or t.sum. Memory
-// is bounded by the micro-batch, whatever the size of the sample; the factor of each
-// example depends on its own gradient and on released numbers only.
+// clippedSum computes Σ factorᵢ·gᵢ over the sampled records in t.exact or t.sum. Memory is
+// bounded by the micro-batch, whatever the size of the sample. The factor of each example depends
+// only on its own gradient and on released numbers.
 func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant,
 	data records.Data) (Private, error) {
 	current, err := t.choose(ctx, grant, data)
@@ -129,8 +129,8 @@ func (t *Trainer) gather(data records.Data, lo int) {
 	}
 }
 
-// coming are the rows that are read after those before hi of the sample: the sample's next ones, or
-// the first of the next step's sample.
+// coming returns the rows that will be read after the first hi of the sample: the next ones of
+// the sample or, at its end, the first ones of the next step's sample.
 func (t *Trainer) coming(n, hi int) []int32 {
 	rows := t.index[hi:]
 	if len(rows) == 0 && t.allowance != nil {
@@ -139,7 +139,7 @@ func (t *Trainer) coming(n, hi int) []int32 {
 	return rows[:min(len(rows), t.microBatch())]
 }
 
-// partRows is how many rows one core reads at a time.
+// partRows is the number of rows that one core reads at a time.
 const partRows = 16
 
 func (t *Trainer) gatherPart(piece int) {
@@ -174,12 +174,12 @@ func (t *Trainer) addClipped(g models.Gradients) error {
 }
 
 var errGradients = errors.New(
-	"sgd: gradients of another type or form than those of an empty batch, by which the sum was " +
-		"planned")
+	"sgd: the network's gradients have another type or form than those of an empty batch, by which " +
+		"the sum was planned")
 
-// addAlone adds example i of the micro-batch, a record or all rows of a person, as a row of its
-// own: what the network says of an example among others does not matter then, and the norm is
-// measured on the very row that is added.
+// addAlone adds example i of the micro-batch, a record or all rows of a person, as a separate
+// row. Its gradient is computed from a batch without other examples, and its norm is measured on
+// the row that is added.
 func (t *Trainer) addAlone(i int) (loss float64, err error) {
 	lo, hi := t.of.span(i)
 	g, shares := t.net.Gradients(t.batch.Slice(lo, hi)), t.of.weights(i)

@@ -17,9 +17,10 @@ import (
 // small gradients do not get the noise of layers with large ones. All groups of a step are
 // released together as one event with the configuration's noise multiplier, whatever their number.
 //
-// Groups are not disjoint records: one record is in all of them. With clip norms c_j and noise s_j
-// the joint release has multiplier z = (Σ (c_j/s_j)²)^(−1/2), which Split keeps to whatever the
-// groups are; k releases of noise σ·c_j each would cost as much as one of σ/√k.
+// Groups are not disjoint records: one record is in all of them. With clip norms c_j and noise
+// s_j the joint release has multiplier z = (Σ (c_j/s_j)²)^(−1/2), and Split chooses the s_j so
+// that z is the configured multiplier. k releases of noise σ·c_j each would cost as much as one
+// of σ/√k.
 //
 // The network's gradients must be models.BlockGradients.
 type Groups struct {
@@ -35,8 +36,8 @@ type Group struct {
 	ClipNorm float64 `json:"clip_norm"` // c_j
 }
 
-// Grouped is a network that states its groups in every step, after BeginStep. They must depend on
-// public data, released parameters and public randomness only.
+// Grouped is a network that states its groups in every step, after BeginStep. They must depend
+// only on public data, released parameters and public randomness.
 type Grouped interface{ ClipGroups() []Group }
 
 // Split determines how the noise is divided among groups.
@@ -47,7 +48,7 @@ const (
 	// The variances of all coordinates then add up to z²(Σ c_j√d_j)², by Cauchy and Schwarz never more
 	// than flat clipping to the norm √Σ c_j² would add.
 	Least Split = iota
-	// Equal is s_j = z·√k·c_j.
+	// Equal uses s_j = z·√k·c_j.
 	Equal
 )
 
@@ -69,8 +70,8 @@ func (s Split) MarshalText() ([]byte, error) { return splitNames.Marshal(s) }
 func (s *Split) UnmarshalText(text []byte) error { return splitNames.Unmarshal(text, s) }
 
 // Noise returns s_j/z for groups of the given clip norms and sizes: each group's standard
-// deviation, under add-or-remove-one, where the joint release has multiplier 1. Under replace-one
-// all of them double with the sensitivity.
+// deviation, under add-or-remove-one, if the joint release has multiplier 1. Under replace-one
+// all of them are twice as large, like the sensitivity.
 //
 // Guarantee: Σ (clipNorm_j/Noise_j)² = 1 up to rounding.
 func (s Split) Noise(clipNorms []float64, sizes []int) []float64 {
@@ -116,7 +117,7 @@ type grouping struct {
 	unchoosing
 	policy Groups
 	net    Grouped
-	sizes  []int // of blocks
+	sizes  []int // sizes of blocks
 	base   []span
 
 	groups  []Group
@@ -124,8 +125,8 @@ type grouping struct {
 	noise   []float64 // Split.Noise of each group
 	joint   float64   // sensitivity in units of noise
 	norms   [][]float64
-	summed  []float64 // of a group
-	whole   []float64 // of all blocks
+	summed  []float64 // squared norms of the rows in one group
+	whole   []float64 // squared norms of the rows in all blocks
 	weights [][]float32
 	byBlock [][]float32
 	spans   []span
@@ -213,7 +214,8 @@ func (g *grouping) place(list []Group) error {
 	return k.Err()
 }
 
-// refine cuts the spans of divisors at the blocks' ends and multiplies them by the units of groups.
+// refine divides the spans of divisors at the blocks' ends and multiplies them by the units of
+// groups.
 func (g *grouping) refine() {
 	g.spans = g.spans[:0]
 	end, at := 0, 0
@@ -233,8 +235,8 @@ func (g *grouping) refine() {
 	}
 }
 
-// addClipped adds the clipped gradients, each group in units of its noise: to exact, or without one
-// to sum.
+// addClipped adds the clipped gradients, each group in units of its noise, to exact or, if that
+// is nil, to sum.
 func (g *grouping) addClipped(exact *fixedSum, sum device.Params, gradients models.Gradients,
 	rows int) error {
 	blocks, ok := gradients.(models.BlockGradients)
@@ -256,7 +258,7 @@ func (g *grouping) addClipped(exact *fixedSum, sum device.Params, gradients mode
 	return nil
 }
 
-// addAlone adds one example's gradient, of rows with these shares, as a row of its own.
+// addAlone adds the gradient of one example, whose rows have these shares, as a separate row.
 func (g *grouping) addAlone(exact *fixedSum, gradients models.Gradients, shares []float32) error {
 	blocks, ok := gradients.(models.BlockGradients)
 	if !ok {
@@ -322,10 +324,10 @@ func (g *grouping) resize(rows int) {
 	g.summed, g.whole = grow(g.summed, rows), grow(g.whole, rows)
 }
 
-// bound is the sensitivity of the sum in units of noise.
+// bound returns the sensitivity of the sum in units of noise.
 func (g *grouping) bound() float64 { return g.joint }
 
-// clipNorm is the norm that a whole clipped gradient cannot exceed.
+// clipNorm returns the norm that a whole clipped gradient cannot exceed.
 func (g *grouping) clipNorm() float64 {
 	sum := 0.0
 	for _, group := range g.groups {

@@ -20,11 +20,11 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// blocky is centre cut into blocks, which it states as groups of its own if it has any.
+// blocky is a centre whose parameters are divided into blocks.
 type blocky struct {
 	*centre
-	groups []sgd.Group
-	public float32 // gradient of the public part, in every coordinate
+	groups []sgd.Group // for statesGroups
+	public float32     // gradient of the public part, in every coordinate
 }
 
 func newBlocky(sizes ...int) *blocky {
@@ -83,8 +83,8 @@ func grouped(split sgd.Split, norms ...float64) sgd.Groups {
 	return g
 }
 
-// What one record does to the joint release, in units of its noise, is at most 1/z, whichever
-// record comes, goes or is replaced and whatever the groups are: the definition, by brute force.
+// The effect of one record on the joint release, in units of its noise, is at most 1/z if a
+// record is added, removed or replaced, for all groups. This tests the definition by brute force.
 func TestGroupedEffect(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	const z = 1.2
@@ -120,15 +120,15 @@ func TestGroupedEffect(t *testing.T) {
 		}
 		for r, near := range tight {
 			if near < 0.98 {
-				t.Errorf("%v, %v: no record came near the effect that is charged (%v of it)", split, r, near)
+				t.Errorf("%v, %v: the largest effect is %v of the one that is charged", split, r, near)
 			}
 		}
 	}
 }
 
-// The noise that arrives in each group's parameters is s_j, z times the sensitivity of the
-// relation; computed here from the formulas, not from what the package says. Twelve comparisons
-// fail by chance with probability 1e-9 each.
+// The noise of each group's parameters is s_j, z times the sensitivity of the relation. It is
+// computed here from the formulas, not by the package. Twelve comparisons fail by chance with
+// probability 1e-9 each.
 func TestGroupNoise(t *testing.T) {
 	sizes, norms, z := []int{30000, 8000, 12000}, []float64{2, 0.5, 0.1}, 1.7
 	k := float64(len(sizes))
@@ -192,9 +192,10 @@ func TestGroupNoise(t *testing.T) {
 	}
 }
 
-// k groups of noise σ·c_j each cost one release of σ/√k, neither nothing (parallel composition) nor
-// k independent releases. The constants are ε of σ = 1.086, q = 64/49000 and δ = 1e-5 at the
-// numbers of steps that those two readings of the paper allow for a claimed ε of 4.
+// k groups of noise σ·c_j each cost as much as one release of σ/√k, neither less (parallel
+// composition) nor as much as k independent releases. The constants are ε of σ = 1.086, q =
+// 64/49000 and δ = 1e-5 at the numbers of steps that those two readings of the paper allow for a
+// claimed ε of 4.
 func TestGroupedEventIsJoint(t *testing.T) {
 	if testing.Short() {
 		t.Skip("prices three runs")
@@ -224,7 +225,8 @@ func TestGroupedEventIsJoint(t *testing.T) {
 	}
 }
 
-// The least noise is no more than flat clipping's, and no other split of the same cost has less.
+// The noise of Least is at most that of flat clipping, and no other split of the same cost has
+// less.
 func TestLeastNoiseIsLeast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	for range 200 {
@@ -259,8 +261,8 @@ func TestLeastNoiseIsLeast(t *testing.T) {
 	}
 }
 
-// Groups that the network states are those that the configuration lists; both are one line of the
-// event's on the ledger.
+// Groups that the network states have the same effect as groups that the configuration lists, and
+// a step is the same event.
 func TestGroupsByNetwork(t *testing.T) {
 	data := table(t, 20, 6, 1)
 	listed := grouped(sgd.Least, 0.5, 2)
@@ -315,7 +317,7 @@ func TestGroupsJSON(t *testing.T) {
 	}
 }
 
-// A record that is not finite counts for nothing in any group.
+// A record that is not finite does not count in any group.
 func TestGroupsLeaveOutNonFinite(t *testing.T) {
 	nan := float32(math.NaN())
 	good := [][]float32{{1, 2, 3}, {3, -1, 1}}
@@ -330,8 +332,8 @@ func TestGroupsLeaveOutNonFinite(t *testing.T) {
 	}
 }
 
-// TestGroupsLeaveOutNonFiniteBlock: a record of which one block is not finite counts for nothing in
-// the other.
+// TestGroupsLeaveOutNonFiniteBlock: a record with one block that is not finite does not count in
+// the other block either.
 func TestGroupsLeaveOutNonFiniteBlock(t *testing.T) {
 	good := [][]float32{{1, 2, 3}, {3, -1, 1}}
 	schema := fromFlat(t, 3, []float32{0, 0, 0})
@@ -349,7 +351,7 @@ func TestGroupsLeaveOutNonFiniteBlock(t *testing.T) {
 	}
 }
 
-// The public part is added as it is, whatever the noise and the groups do.
+// The public part is added unchanged, whatever the noise and the groups.
 func TestPublicGradient(t *testing.T) {
 	none := fromFlat(t, 3, nil)
 	for name, clip := range map[string]sgd.Clip{"flat": nil, "groups": grouped(sgd.Least, 1, 5)} {
@@ -380,12 +382,12 @@ func TestPublicGradient(t *testing.T) {
 	cfg.NominalBatch = 0
 	if _, err := sgd.New(cfg, hasPublicPart{newBlocky(1, 2)},
 		accountant.NewLedger(budget(1e4))); err == nil {
-		t.Error("a public gradient next to a sum without a divisor: accepted")
+		t.Error("a public gradient without NominalBatch: accepted")
 	}
 }
 
-// A run that is saved after a step and read back, ledger and all, goes on as if nothing had
-// happened and takes no more than had been reserved.
+// A run that is saved after a step and read back together with its ledger continues as if it had
+// not stopped, and takes no more uses than were reserved.
 func TestResume(t *testing.T) {
 	data := table(t, 30, 3, 1)
 	for name, clip := range map[string]sgd.Clip{"flat": nil, "quantile": policies()["quantile"],
@@ -478,7 +480,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// Two groups of parameters, clipped apart; what a step costs depends on neither.
+// Two groups of parameters are clipped separately. The cost of a step does not depend on the
+// groups.
 func ExampleGroups() {
 	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 1},
 		{Blocks: []int{1}, ClipNorm: 0.1}}}

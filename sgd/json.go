@@ -48,11 +48,13 @@ func tagClip(c Clip) (*clipJSON, error) {
 	case Groups:
 		return &clipJSON{Groups: &c}, nil
 	}
-	return nil, fmt.Errorf("sgd: a clipping policy of type %T cannot be written", c)
+	return nil, fmt.Errorf("sgd: a clipping policy of type %T cannot be written: want DPNorm, "+
+		"Quantile, Normalize or Groups", c)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Errors: JSON of another form; it
-// does not judge the numbers, which Validate does.
+// UnmarshalJSON reads what MarshalJSON wrote. It does not check the numbers; see Validate.
+//
+// Errors: one for JSON of another form.
 func (c *Config) UnmarshalJSON(data []byte) error {
 	var j configJSON
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -85,7 +87,8 @@ func (j *clipJSON) policy() (Clip, error) {
 		found = append(found, *j.Groups)
 	}
 	if len(found) != 1 {
-		return nil, fmt.Errorf("sgd: %d clipping policies, want one", len(found))
+		return nil, fmt.Errorf("sgd: %d clipping policies in clip: want one of dp_norm, quantile, "+
+			"normalize and groups", len(found))
 	}
 	return found[0], nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestSchedules: factors at steps where they are known.
+// TestSchedules compares factors with known values.
 func TestSchedules(t *testing.T) {
 	for _, c := range []struct {
 		s    sgd.Schedule
@@ -92,7 +92,7 @@ func (s *signs) SetState(state []byte) error {
 	return nil
 }
 
-// plain is gradient descent, as a user would write it.
+// plain is gradient descent written by a user.
 type plain struct{}
 
 func (plain) Name() string          { return "plain" }
@@ -103,7 +103,7 @@ func (plain) Move(_ int, rate float64, params, grad []float32) {
 	}
 }
 
-// trained is where some steps lead, with the same noise for all.
+// trained returns the parameters after a few steps, with the same noise for every call.
 func trained(t *testing.T, cfg sgd.Config, opts ...sgd.Option) []float32 {
 	t.Helper()
 	net := newBlocky(2, 3)
@@ -159,7 +159,7 @@ func TestUsersOptimisers(t *testing.T) {
 	}
 }
 
-// TestUsersStateLasts: a rule's state goes with the trainer's.
+// TestUsersStateLasts: the state of a user-defined rule is saved and restored.
 func TestUsersStateLasts(t *testing.T) {
 	d, e := sgd.Own(0.1, lion{}).Descent(3), sgd.Own(0.1, lion{}).Descent(3)
 	p, q := make([]float32, 3), make([]float32, 3)
@@ -177,7 +177,8 @@ func TestUsersStateLasts(t *testing.T) {
 	}
 }
 
-// TestMeanOfParameters: with gradients that are all alike, the mean of steps from..n is known.
+// TestMeanOfParameters: if all gradients are equal, the mean of the parameters from a step on is
+// known.
 func TestMeanOfParameters(t *testing.T) {
 	cfg := with(nil, 1, 6)
 	cfg.Optimizer, cfg.NominalBatch = sgd.SGD(1), 1
@@ -203,8 +204,8 @@ func TestMeanOfParameters(t *testing.T) {
 }
 
 // TestClipNormOfUnbalancedClasses: nineteen records in twenty have gradients of norm 0.001, the
-// others of norm 1. A median of all records falls to the former; by norm it stays with the latter.
-// Noise is small beside a batch of 400.
+// others of norm 1. The median of all records falls to the norm of the former; by norm it stays
+// at that of the latter. Noise is small compared to a batch of 400.
 func TestClipNormOfUnbalancedClasses(t *testing.T) {
 	flat := make([]float32, 400)
 	for i := range flat {
@@ -243,8 +244,8 @@ func TestClipNormOfUnbalancedClasses(t *testing.T) {
 	}
 }
 
-// TestPerLayerClipOfClassifiers: the library's own classifiers are clipped layer by layer: under
-// noise next to nothing, a step's move of a layer is its group's clip norm or less.
+// TestPerLayerClipOfClassifiers: the library's classifiers are clipped layer by layer: with
+// almost no noise, a step moves a layer by at most its group's clip norm.
 func TestPerLayerClipOfClassifiers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	flat, labels := make([]float32, 64*16), make([]int32, 64)

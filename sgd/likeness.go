@@ -12,7 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// probe is a product of public numbers whose bits tell kernels apart that add up in another order.
+// probe returns a hash of a product of public numbers, which differs for kernels that add in
+// another order.
 func probe(be device.Backend) string {
 	a, b, c := be.New(7, 301), be.New(301, 19), be.New(7, 19)
 	for _, m := range []device.Matrix{a, b} {
@@ -33,8 +34,8 @@ func probe(be device.Backend) string {
 	return fmt.Sprintf("%x", sha256.Sum256(raw))
 }
 
-// probeNetwork is what the network does with a few made-up records at made-up parameters: the norms
-// of their gradients. The network has its own parameters again afterwards.
+// probeNetwork returns a hash of the norms of the gradients that the network computes for a few
+// made-up records at made-up parameters. It restores the network's parameters.
 func (t *Trainer) probeNetwork(s records.Schema) (string, error) {
 	b, err := madeUp(s)
 	if err != nil {
@@ -57,7 +58,7 @@ func (t *Trainer) probeNetwork(s records.Schema) (string, error) {
 	return fmt.Sprintf("%x", sha256.Sum256(raw)), nil
 }
 
-// madeUp are five public records of a schema, with keys.
+// madeUp returns five public records of a schema, with keys.
 func madeUp(s records.Schema) (b device.Batch, err error) {
 	const n = 5
 	s = s.ByPerson(0)
@@ -96,11 +97,11 @@ func madeUp(s records.Schema) (b device.Batch, err error) {
 	return b, nil
 }
 
-// marked is how many rows a fingerprint is taken of.
+// marked is the number of rows of which a fingerprint is taken.
 const marked = 64
 
-// fingerprint is of some rows that are spread over the data, and of their number, under the key:
-// without it, nothing can be told from it.
+// fingerprint returns a keyed hash of the number of rows and of some rows spread over the data.
+// It reveals nothing without the key.
 func fingerprint(k mechanism.Key, data records.Data) []byte {
 	rows, _ := records.RowsOf(data)
 	n := rows.Len()
@@ -142,7 +143,8 @@ func joinResult(k mechanism.Key, mark, sums []byte) ([]byte, error) {
 	return append(append(out, sealed...), sums...), nil
 }
 
-// splitResult is the inverse. Only holders of the key can have written what it returns.
+// splitResult is the inverse of joinResult. Only holders of the key can have written what it
+// returns.
 func splitResult(k mechanism.Key, result []byte) (mark, sums []byte, err error) {
 	if len(result) < 4 || uint64(binary.LittleEndian.Uint32(result)) > uint64(len(result)-4) {
 		return nil, nil, mechanism.ErrSealed

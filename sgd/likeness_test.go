@@ -8,7 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestFingerprints depend on the records, on their order and on the key, and are of one length.
+// TestFingerprints: fingerprints depend on the records, on their order and on the key, and have a
+// fixed length.
 func TestFingerprints(t *testing.T) {
 	k := mechanism.NewKey()
 	sets := records.Sets(9, 3)
@@ -37,14 +38,14 @@ func TestFingerprints(t *testing.T) {
 		if bytes.Equal(mark, fingerprint(mechanism.NewKey(), d)) {
 			t.Errorf("data set %d: the key does not matter", i)
 		}
-		if other, known := seen[string(mark)]; known && i != 6 { // no rows of either kind are alike
+		if other, known := seen[string(mark)]; known && i != 6 { // empty data of both kinds are equal
 			t.Errorf("data sets %d and %d have one fingerprint", i, other)
 		}
 		seen[string(mark)] = i
 	}
 }
 
-// TestResultsAreWhole: fingerprint and sums belong together.
+// TestResultsAreWhole: a result is refused if its fingerprint or its sums were changed.
 func TestResultsAreWhole(t *testing.T) {
 	k := mechanism.NewKey()
 	one, err := joinResult(k, []byte("mark"), []byte("sums"))

@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// centre is a network written outside the module's packages, with materialised
-// gradients: its parameters seek the mean of the records, by the loss ½‖θ−x‖².
+// centre is a network written outside the module's packages, with explicit gradients: its
+// parameters move to the mean of the records, by the loss ½‖θ−x‖².
 type centre struct {
 	params device.Params
 	rows   [][]float32
@@ -69,7 +69,7 @@ var (
 	_ models.Lossy   = (*centre)(nil)
 )
 
-// table is n random records in [-1,1] around offset.
+// table returns n random records around offset.
 func table(t testing.TB, n, dim int, offset float64) *records.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(dim)))
@@ -93,8 +93,8 @@ func budget(epsilon float64) accountant.Budget {
 	return accountant.Budget{Epsilon: epsilon, Delta: 1e-5}
 }
 
-// raw hands out rows exactly as they are, NaN included, as a user-defined
-// implementation of records.Data may.
+// raw returns rows exactly as they are, NaN included, as a user-defined implementation of
+// records.Data may.
 type raw struct {
 	records.Data
 	rows [][]float32

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Optimizer moves parameters along noised gradients. It sees released values only, so
-// it does not affect the guarantee. The zero value is invalid.
+// Optimizer moves parameters along noised gradients. It sees only released values, so it does not
+// affect the guarantee. The zero value is invalid.
 type Optimizer struct {
 	config   optim.Config
 	schedule Schedule

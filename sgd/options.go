@@ -38,6 +38,6 @@ func WithMean(from int) Option { return func(t *Trainer) { t.meanFrom = from } }
 
 // WithPrivateLoss fills Step.Loss for networks whose gradients are models.Lossy.
 //
-// Guarantee: none. The loss is computed from private records without noise, only for
-// those who may see the records.
+// Guarantee: none. The loss is computed from private records without noise; show it only to
+// people who may see the records.
 func WithPrivateLoss() Option { return func(t *Trainer) { t.lossy = true } }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// modest is a network that says of every gradient that it is zero.
+// modest is a network that reports a norm of zero for every gradient.
 type modest struct{ *centre }
 
 func (m modest) Gradients(b device.Batch) models.Gradients {
@@ -21,7 +21,7 @@ type modestGradients struct{ models.Gradients }
 
 func (modestGradients) SquaredNorms(dst []float64) { clear(dst) }
 
-// modestBlocks says so of every block of a critic's gradients.
+// modestBlocks reports a norm of zero for every block of a critic's gradients.
 type modestBlocks struct{ hinge }
 
 func (m modestBlocks) Gradients(b device.Batch) models.Gradients {
@@ -37,7 +37,8 @@ func (modestBlockGradients) BlockSquaredNorms(dst [][]float64) {
 	}
 }
 
-// A row of a user-defined network is clipped by its own norm, whatever the network states.
+// A row of a user-defined network is clipped by its measured norm, whatever norm the network
+// reports.
 func TestRowsAreClippedByTheirOwnNorms(t *testing.T) {
 	data := hostile(t, 0, 0, -1) // three records of norm 1e6
 	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: .6},
@@ -57,7 +58,7 @@ func TestRowsAreClippedByTheirOwnNorms(t *testing.T) {
 			}
 			most := 3 * r.Std[0] / cfg.NoiseMultiplier
 			if n := norm(r.Inputs[0]); n > most {
-				t.Errorf("%s: three records make a sum of norm %v, the noise is for %v", name, n, most)
+				t.Errorf("%s: the sum of three records has norm %v, the noise is for %v", name, n, most)
 			} else if n == 0 {
 				t.Errorf("%s: no record is in the sum: the test has no power", name)
 			}
@@ -65,7 +66,7 @@ func TestRowsAreClippedByTheirOwnNorms(t *testing.T) {
 	}
 }
 
-// What one step has carried over is not in the sum of the next.
+// Sums that were carried over in one step are not part of the next step's sum.
 func TestCarriedSumsAreOfOneStep(t *testing.T) {
 	const n = 70000
 	flat := make([]float32, 2*n)

@@ -25,7 +25,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// slow answers after a while, as a store does across a network.
+// slow answers after a delay, like a store across a network.
 type slow struct {
 	io.ReaderAt
 	answer time.Duration
@@ -38,7 +38,7 @@ func (s slow) ReadAt(p []byte, at int64) (int, error) {
 	return s.ReaderAt.ReadAt(p, at)
 }
 
-// partedRows are binary records of so many rows, and the same in parts of mapped files.
+// partedRows returns a table of binary records, and the same records in parts of mapped files.
 func partedRows(t testing.TB, rows, dim, parts int, answer time.Duration) (*records.Table,
 	*records.PartedTable) {
 	t.Helper()
@@ -81,7 +81,7 @@ func partedRows(t testing.TB, rows, dim, parts int, answer time.Duration) (*reco
 	return table, parted
 }
 
-// busy is the processor time of this process so far, in seconds.
+// busy returns the processor time that this process has used, in seconds.
 func busy() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -112,7 +112,8 @@ func after(t testing.TB, data records.Data, steps int, q float64) []float32 {
 	return slices.Clone(net.Params().Flat.Data)
 }
 
-// TestPartsTrainTheSameBits as one table: for one part and for many.
+// TestPartsTrainTheSameBits: parameters have the same bits for one table and for one or many
+// parts.
 func TestPartsTrainTheSameBits(t *testing.T) {
 	for _, parts := range []int{1, 3, 60} {
 		table, parted := partedRows(t, 200, 49, parts, 0)
@@ -129,8 +130,8 @@ func TestPartsTrainTheSameBits(t *testing.T) {
 	}
 }
 
-// TestReadAheadReplays: with records in parts that are read ahead of time, what a run shows depends
-// on its samples alone.
+// TestReadAheadReplays: if records are in parts that are read ahead, the visible results of a run
+// depend only on its samples.
 func TestReadAheadReplays(t *testing.T) {
 	table, _ := partedRows(t, 30, 9, 1, 0)
 	for _, at := range []int{0, 14, 29} {
@@ -180,7 +181,7 @@ func TestReadAheadReplays(t *testing.T) {
 	}
 }
 
-// without are the numbers of n rows but one.
+// without returns the numbers of all of n rows except one.
 func without(n, row int) (list []int32) {
 	for i := range n {
 		if i != row {
@@ -190,8 +191,8 @@ func without(n, row int) (list []int32) {
 	return list
 }
 
-// BenchmarkReadAhead is BenchmarkParts' step where each row comes from a store that answers after
-// 2 ms, one reader after the other and ahead of time, and from memory.
+// BenchmarkReadAhead measures the step of BenchmarkParts with rows from memory and from a store
+// that answers after 2 ms, read one after the other and read ahead.
 //
 //	go test ./sgd -run '^$' -bench ReadAhead -benchtime 20x
 func BenchmarkReadAhead(b *testing.B) {
@@ -214,8 +215,8 @@ func BenchmarkReadAhead(b *testing.B) {
 	}
 }
 
-// BenchmarkParts is a private step of the paper's VAE on rows of one file and of a thousand, each
-// mapped; its processor time is what other work on the machine changes least.
+// BenchmarkParts measures a private step of the paper's VAE on rows of one mapped file and of a
+// thousand. It reports processor time, which other work on the machine affects least.
 //
 //	go test ./sgd -run '^$' -bench Parts -benchtime 40x -count 5
 func BenchmarkParts(b *testing.B) {

@@ -9,36 +9,37 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Training by person: an example is all rows of one person, and its gradient the mean of the
-// gradients of these rows, weighted by their shares. Everything else is as with records: persons
-// are sampled, the norm of the mean is what is clipped and what clip norms are chosen by, and the
-// clipped vector is rounded to units once. So what one person changes is what one record would.
+// In training by person, an example consists of all rows of one person. Its gradient is the mean of
+// the gradients of these rows, weighted by their shares. Everything else is as with records:
+// persons are sampled, the mean is clipped and its norm used to choose clip norms, and the clipped
+// vector is rounded to units once. So one person changes no more than one record would.
 //
-// The mean is computed as one float32 vector from a batch that holds this person's rows and no
-// others, and its norm is measured on that very vector. Norms that are computed without it, from
-// those of single rows or from products of two, would not do: where gradients of many rows cancel,
-// such a norm is small while the terms that a sum of weighted rows then adds are not, and their
-// rounding errors are a multiple of the clip norm.
+// The mean is computed as one float32 vector from a batch that holds only this person's rows, and
+// its norm is measured on that vector. Norms computed without it, from the norms of single rows
+// or from products of two, would not be enough: if gradients of many rows cancel, such a norm is
+// small, but the terms that a sum of weighted rows then adds are not, and their rounding errors
+// are a multiple of the clip norm.
 //
-// It costs a pass over all parameters for each person that is sampled.
+// This costs a pass over all parameters for each sampled person.
 
-// WithPersons says that the data will be persons (records.Persons), so that New refuses what cannot
-// be trained by person instead of Steps: networks on a device whose memory is not the host's.
+// WithPersons says that the data will be persons (records.Persons), so that New, and not only
+// Steps, refuses networks that cannot be trained by person: those on a device with separate
+// memory.
 func WithPersons() Option { return func(t *Trainer) { t.byPerson = true } }
 
-// examples tells where the examples of a micro-batch are among its rows.
+// examples says which rows of a micro-batch belong to which example.
 type examples struct {
-	persons *records.Persons // nil where every row is an example
-	ends    []int32          // of each person's rows in the micro-batch
-	share   []float32        // of each row
-	rows    []int32          // of persons.Rows
+	persons *records.Persons // nil if every row is an example
+	ends    []int32          // end of each person's rows in the micro-batch
+	share   []float32        // share of each row
+	rows    []int32          // numbers of the rows in persons.Rows
 	keys    []uint64
 }
 
 // takePersons has the trainer sum person by person.
 func (t *Trainer) takePersons(path string) error {
 	if t.exact == nil {
-		return param.New(path, "persons of several rows on a device with memory of its own",
+		return param.New(path, "persons of several rows on a device with separate memory",
 			"a network on device.CPU, which sums the gradients of persons one by one")
 	}
 	t.exact.sumAlone(t.net.Params())
@@ -62,10 +63,10 @@ func (t *Trainer) gatherPersons(lo, hi int) {
 	t.batch.Keys = e.keys
 }
 
-// rowKey is the key of a person's j-th row: the person's own for the first.
+// rowKey returns the key of a person's j-th row: the person's own for the first.
 func rowKey(key uint64, j int) uint64 { return key + uint64(j)*0x9e3779b97f4a7c15 }
 
-// count is how many examples the micro-batch has.
+// count returns the number of examples in the micro-batch.
 func (e *examples) count(rows int) int {
 	if e.persons == nil {
 		return rows
@@ -73,7 +74,7 @@ func (e *examples) count(rows int) int {
 	return len(e.ends)
 }
 
-// span is where the rows of an example are.
+// span returns the range of rows of an example.
 func (e *examples) span(i int) (lo, hi int) {
 	if e.persons == nil {
 		return i, i + 1
@@ -84,7 +85,7 @@ func (e *examples) span(i int) (lo, hi int) {
 	return lo, int(e.ends[i])
 }
 
-// weights are the shares of an example's rows.
+// weights returns the shares of an example's rows.
 func (e *examples) weights(i int) []float32 {
 	if e.persons == nil {
 		return oneRow
@@ -95,7 +96,7 @@ func (e *examples) weights(i int) []float32 {
 
 var oneRow = []float32{1}
 
-// sumAlone has records added one by one from now on.
+// sumAlone makes f add records one by one from now on.
 func (f *fixedSum) sumAlone(p device.Params) {
 	if f.alone() {
 		return
@@ -104,8 +105,8 @@ func (f *fixedSum) sumAlone(p device.Params) {
 	f.makeRoom(p)
 }
 
-// without sets the weights of rows to 0 whose norms are not finite: what is left of a person is
-// still a function of that person alone.
+// without returns shares with 0 for rows whose norms are not finite. The result is still a
+// function only of that person's rows.
 func (f *fixedSum) without(shares []float32, norms []float64) []float32 {
 	f.kept = append(f.kept[:0], shares...)
 	for i, s := range norms {

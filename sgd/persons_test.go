@@ -15,11 +15,11 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// person is one person's rows.
+// person holds one person's rows.
 type person [][]float32
 
-// personsOf groups persons whose rows are handed out as they are, NaN included: first all first
-// rows, then all second ones.
+// personsOf groups rows into persons. In the table, the first rows of all persons come first,
+// then their second rows, and so on.
 func personsOf(t *testing.T, dim, most int, all ...person) *records.Persons {
 	t.Helper()
 	var rows [][]float32
@@ -47,7 +47,7 @@ func personsOf(t *testing.T, dim, most int, all ...person) *records.Persons {
 	return p
 }
 
-// twoBlocks clips two coordinates, each by itself.
+// twoBlocks clips each of two coordinates separately.
 func twoBlocks() sgd.Groups { return grouped(sgd.Least, 0.6, 0.3) }
 
 // TestPersonIsOneExample: a person's gradient is the mean over the rows, clipped once, in one
@@ -59,13 +59,13 @@ func TestPersonIsOneExample(t *testing.T) {
 		want    []float64
 	}{
 		"means": {[]person{{{0.3, 0}, {0, 0.3}, {0.3, 0.3}}, {{0.1, 0.1}}}, []float64{-0.3, -0.3}},
-		// Every row is far longer than the clip norm, and their mean is not.
+		// The norm of every row is far above the clip norm, that of their mean is not.
 		"rows that cancel": {[]person{{{40, 0}, {-40, 0}, {0.3, 0}}, {{0, 0.5}, {0, -0.5}}},
 			[]float64{-0.1, 0}},
 		"clipped once": {[]person{{{10, 0}, {0, 10}}}, []float64{-0.7 / math.Sqrt2, -0.7 / math.Sqrt2}},
-		// A row whose gradient is not finite is left out, and the others count their shares.
+		// A row whose gradient is not finite is left out; the others keep their shares.
 		"a row that is no number": {[]person{{{0.3, 0}, {13, 1}, {0.3, 0}}}, []float64{-0.2, 0}},
-		// As of a record, a factor below the smallest normal number is zero.
+		// As for a record, a factor below the smallest normal number is zero.
 		"rows that overflow": {[]person{{{inf, 0}, {inf, 0}, {inf, 0}}, {{0.1, 0}}}, []float64{-0.1, 0}},
 	} {
 		data := personsOf(t, 2, 3, c.persons...)
@@ -85,7 +85,7 @@ func TestPersonIsOneExample(t *testing.T) {
 	}
 }
 
-// unlucky has no gradient for some rows.
+// unlucky is a network whose gradient is NaN for some rows.
 type unlucky struct{ *centre }
 
 func (u unlucky) Gradients(b device.Batch) models.Gradients {
@@ -97,9 +97,9 @@ func (u unlucky) Gradients(b device.Batch) models.Gradients {
 	return u.centre.Gradients(b)
 }
 
-// TestPersonsSensitivity: whichever person comes, goes or is replaced, with any number of rows, the
-// sum moves by the clip norm at most, and by twice as much. Persons differ wildly and hold rows
-// that are no numbers, cancel, or are too large for their sum.
+// TestPersonsSensitivity: adding or removing a person with any number of rows moves the sum by at
+// most the clip norm, and replacing one by at most twice as much. Persons vary widely and contain
+// rows that are NaN, cancel, or are too large to be added.
 func TestPersonsSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 2))
 	odd := []float32{float32(math.NaN()), 3e38, -3e38, 0, 1e-40, 1e6, -1e6}
@@ -162,7 +162,7 @@ func TestPersonsSensitivity(t *testing.T) {
 	}
 }
 
-// TestPersonsKeysAreTheirOwn: the randomness of a person's rows depends on no other person.
+// TestPersonsKeysAreTheirOwn: the keys of a person's rows do not depend on other persons.
 func TestPersonsKeysAreTheirOwn(t *testing.T) {
 	net := &keyed{centre: newCentre(1), seen: map[string]bool{}}
 	data := personsOf(t, 1, 3, person{{1}, {2}, {3}}, person{{4}}, person{{5}, {6}})
@@ -188,7 +188,7 @@ func (k *keyed) Gradients(b device.Batch) models.Gradients {
 	return k.centre.Gradients(b)
 }
 
-// far is a network on a device with memory of its own.
+// far is a network on a device with separate memory.
 type far struct{ *centre }
 
 func (f far) Params() device.Params {

@@ -36,13 +36,13 @@ func with(clip sgd.Clip, q float64, steps int) sgd.Config {
 	return cfg
 }
 
-// observe runs the configuration's steps on data with everything but the records
-// held fixed, and returns what the mechanism was given.
+// observe runs the configuration's steps on data with everything but the records fixed, and
+// returns a recorder of the mechanism's inputs.
 func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Network,
 	data records.Data, opts ...sgd.Option) *recorder {
 	t.Helper()
 	s := &recorder{seed: 5}
-	// bin, noisy count or gradient: the same released values for all
+	// The released values, whether bin, noisy count or gradient, are always the same.
 	s.force = func(rel *entropy.Release) {
 		for i := range rel.Outputs[0] {
 			rel.Outputs[0][i] = 3
@@ -72,8 +72,8 @@ func distance(a, b []float64) float64 {
 
 func norm(a []float64) float64 { return distance(a, make([]float64, len(a))) }
 
-// The sum that is noised must change by at most the sensitivity the noise is
-// scaled to, whichever record comes, goes or is replaced: the definition itself.
+// The clipped sum must change by at most the sensitivity that the noise is scaled for if a record
+// is added, removed or replaced. This tests the definition.
 func TestClippedSumSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	for name, clip := range policies() {
@@ -113,7 +113,7 @@ func TestClippedSumSensitivity(t *testing.T) {
 	}
 }
 
-// The noise must be scaled to that sensitivity and to nothing smaller.
+// The noise must be scaled for that sensitivity and not for a smaller one.
 func TestNoiseMatchesSensitivityAndRelation(t *testing.T) {
 	data := table(t, 20, 3, 1)
 	for r, factor := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1,
@@ -137,8 +137,8 @@ func TestNoiseMatchesSensitivityAndRelation(t *testing.T) {
 	}
 }
 
-// What a step releases beside the gradient changes with one record by at most what
-// it is noised for, in the first step and in later ones.
+// Releases of a step besides the gradient change with one record by at most the sensitivity that
+// their noise is for, in the first step and in later ones.
 func TestPolicyReleaseSensitivity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for _, name := range []string{"dpnorm", "geometric", "quantile", "by norm"} {
@@ -175,7 +175,7 @@ func TestPolicyReleaseSensitivity(t *testing.T) {
 	}
 }
 
-// The ledger must hold the event that sampler and noise really used.
+// The ledger must hold the event of the sampler and noise that were actually used.
 func TestLedgerHoldsWhatHappened(t *testing.T) {
 	for name, clip := range policies() {
 		cfg := with(clip, 0.3, 7)
@@ -213,7 +213,7 @@ func TestLedgerHoldsWhatHappened(t *testing.T) {
 	}
 }
 
-// A record that is not finite counts for nothing and does not affect others.
+// A record that is not finite does not count and does not affect others.
 func TestNonFiniteRecordsAreLeftOut(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	good := [][]float32{{1, 2}, {3, -1}, {0.1, 0.1}}
@@ -239,8 +239,8 @@ func TestNonFiniteRecordsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestNormsThatAreNotFiniteCountAsZero: in the histogram of a private clip norm such
-// records stand with the zero row that they become, in the first bin.
+// TestNormsThatAreNotFiniteCountAsZero: the histogram of a private clip norm counts records whose
+// norms are not finite in the first bin, like the zero row that they become.
 func TestNormsThatAreNotFiniteCountAsZero(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	rows := [][]float32{{nan, 1}, {inf, -inf}, {0, nan}, {0, 0}, {300, -100}}
@@ -258,8 +258,8 @@ func TestNormsThatAreNotFiniteCountAsZero(t *testing.T) {
 	}
 }
 
-// Networks of this module, on data of every kind, with every policy: total on
-// empty data, and equal whatever the micro-batch.
+// Networks of this module accept empty data and give equal sums for all sizes of micro-batches,
+// on data of every kind and with every policy.
 func TestMicroBatchesChangeNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	sets := make([][]uint32, 40)
@@ -321,7 +321,7 @@ func TestMicroBatchesChangeNothing(t *testing.T) {
 	}
 }
 
-// peaks sees the largest batch.
+// peaks records the largest batch.
 type peaks struct {
 	models.Density
 	peak int
@@ -332,7 +332,7 @@ func (p *peaks) Gradients(b device.Batch) models.Gradients {
 	return p.Density.Gradients(b)
 }
 
-// Memory must not follow the batch: no call sees more rows than the micro-batch.
+// Memory must not grow with the batch: no call gets more rows than the micro-batch has.
 func TestMicroBatchBoundsMemory(t *testing.T) {
 	vae, err := models.VAE{Hidden: []int{3}, Latent: 1}.New(device.CPU(), models.Visible{Dim: 2}, 1)
 	if err != nil {
@@ -343,15 +343,15 @@ func TestMicroBatchBoundsMemory(t *testing.T) {
 	if net.peak != 5 {
 		t.Errorf("largest batch %d of at most 5", net.peak)
 	}
-	own := newCentre(2) // a network without sums in fixed point sees its records one by one
+	own := newCentre(2) // a network without fixed-point sums gets its records one by one
 	observe(t, with(nil, 1, 1), accountant.AddOrRemoveOne, own, table(t, 101, 2, 0))
 	if own.peak != 1 || own.begun != 1 {
 		t.Errorf("largest batch %d, want 1; BeginStep called %d times in a step", own.peak, own.begun)
 	}
 }
 
-// What a step shows in public must be the same for any records when the released
-// values are the same.
+// The public fields of a step must be the same for all records if the released values are the
+// same.
 func TestStepShowsPublicNumbersOnly(t *testing.T) {
 	var shown []string
 	for _, data := range []records.Data{table(t, 30, 2, 0), table(t, 3, 2, 50), table(t, 500, 2, -3)} {

@@ -5,9 +5,9 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// DPNorm chooses the clip norm of every step privately: a histogram of the
-// batch's gradient norms is noised and the upper edge of its fullest bin is the
-// clip norm. Histogram and gradient come from one batch and are one event.
+// DPNorm chooses the clip norm of every step privately: noise is added to a histogram of the
+// batch's gradient norms, and the upper edge of the bin with the largest noisy count is the clip
+// norm. Histogram and gradient come from one batch and are one event.
 //
 // With MinNorm zero the bins are the source's equal ones on (0, MaxNorm]; with a
 // positive MinNorm their edges grow geometrically from it to MaxNorm, which
@@ -58,14 +58,14 @@ func (d DPNorm) start(accountant.Relation, float64) clipper {
 // normChoice is the state of DPNorm during training.
 type normChoice struct {
 	bins            *mechanism.NormHistogram
-	err             error // why there are no bins; nil after check
+	err             error // why there are no bins; always nil after check
 	noiseMultiplier float64
 	chosen          float64
 }
 
 func (c *normChoice) wantsNorms() bool { return true }
 
-// choose counts every example of the batch once and releases the fullest bin.
+// choose counts every example of the batch once and releases the clip norm.
 func (c *normChoice) choose(g *mechanism.Grant, squaredNorms []float64) error {
 	if c.err != nil {
 		return c.err

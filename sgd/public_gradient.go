@@ -36,7 +36,7 @@ func newPublicPart(be device.Backend, cfg Config, net models.Network) (*publicPa
 	return p, nil
 }
 
-// refresh asks the network once a step.
+// refresh computes the public gradient; it is called once in every step.
 func (p *publicPart) refresh() {
 	if p == nil {
 		return
@@ -48,8 +48,8 @@ func (p *publicPart) refresh() {
 	}
 }
 
-// added is the noised sum, which scale divides, and the public gradient, which is whole already.
-// Ranges are disjoint.
+// added returns the noised sum plus the public gradient ÷ scale, since the caller multiplies the
+// result by scale. Concurrent calls are for disjoint ranges.
 func (p *publicPart) added(lo int, noisy []float64, scale float64) []float64 {
 	if p == nil {
 		return noisy

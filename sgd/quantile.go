@@ -8,9 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// Quantile lets the clip norm follow a quantile of the gradients' norms: each step
-// releases one noisy number, how many norms were above and below, and moves the norm
-// for the next step by a factor. Number and gradient come from one batch and are
+// Quantile makes the clip norm follow a quantile of the gradients' norms: each step releases one
+// noisy number, which says how many norms were above and below, and multiplies the clip norm of
+// the next step by a factor that depends on it. Number and gradient come from one batch and are
 // one event.
 //
 // Source: Andrew, Thakkar, McMahan and Ramaswamy, "Differentially Private
@@ -18,20 +18,21 @@ import (
 // Quantile) is divided by the public nominal batch, so that the size of the batch
 // does not enter.
 type Quantile struct {
-	Quantile float64 `json:"quantile"` // share of norms to leave unclipped, such as 0.5
+	Quantile float64 `json:"quantile"` // fraction of norms to leave unclipped, such as 0.5
 	Initial  float64 `json:"initial"`  // clip norm of the first step
-	// Rate is the source's η_C: how fast the norm moves, such as 0.2.
+	// Rate is the source's η_C: how fast the clip norm changes, such as 0.2.
 	Rate float64 `json:"rate"`
 	// NoiseMultiplier is the noise of the released number divided by its
 	// sensitivity: max(Quantile, 1−Quantile) under add-or-remove-one, 1 under replace-one.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 	// ByNorm weights records by the norms of their gradients, up to Initial, instead of equally.
 	//
-	// If most records are soon well fitted, such as those of the larger of two classes, a quantile of
-	// all norms shrinks with theirs: the clip norm at the median can end at thousandths of the norms
-	// of the other records, whose gradients are then lost in the noise. With ByNorm, norms that are
-	// small compared to Initial hardly count, so the clip norm follows the records that are not yet
-	// fitted. The price is the same: a record with less weight moves the released number by less.
+	// If most records are soon well fitted, such as those of the larger of two classes, a quantile
+	// of all norms becomes as small as theirs: the clip norm at the median can fall to thousandths
+	// of the norms of the other records, whose gradients are then lost in the noise. With ByNorm,
+	// norms that are small compared to Initial hardly count, so the clip norm follows the records
+	// that are not yet fitted. The price is the same: a record with less weight moves the released
+	// number by less.
 	ByNorm bool `json:"by_norm,omitempty"`
 }
 
@@ -43,7 +44,8 @@ func (c Config) Warnings() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("warning: the clip norm follows the %v quantile of all records; where "+
-		"classes are unbalanced it falls with the larger ones and the others drown in the noise: see "+
+		"classes are unbalanced it falls with the larger ones, and gradients of the others are lost "+
+		"in the noise: see "+
 		"sgd.Quantile.ByNorm", q.Quantile)}
 }
 
@@ -58,7 +60,7 @@ func (q Quantile) check(k *checker, c Config) {
 
 func (q Quantile) multipliers() []float64 { return []float64{q.NoiseMultiplier} }
 
-// quantileUnits is how many whole units make 1: what is released is an integer sum.
+// quantileUnits is the number of whole units in 1: the released number is an integer sum.
 const quantileUnits = 1 << 20
 
 func (q Quantile) start(r accountant.Relation, nominalBatch float64) clipper {
@@ -77,7 +79,7 @@ func (q Quantile) start(r accountant.Relation, nominalBatch float64) clipper {
 
 type quantileTracker struct {
 	norm         float64
-	below, above int64 // what a norm within the clip norm adds, and one beyond it takes away
+	below, above int64 // units that a norm within the clip norm adds, and a larger one subtracts
 	total        int64
 	rate         float64
 	std, effect  float64
@@ -106,8 +108,7 @@ func (t *quantileTracker) factor(squaredNorm float64) float64 {
 	return mechanism.ClipFactor(squaredNorm, t.norm)
 }
 
-// counted returns the weight of a record with the given norm, in units: between 0 and units for
-// every norm.
+// counted returns the weight of a record with the given norm, between 0 and units.
 func (t *quantileTracker) counted(units int64, norm float64) int64 {
 	if share := norm / t.initial; t.byNorm && share < 1 {
 		return int64(share * float64(units))

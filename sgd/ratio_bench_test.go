@@ -19,11 +19,11 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// BenchmarkRatio says what privacy costs: private and plain steps of BenchmarkStep take turns, so
-// that whatever else the machine does disturbs both alike. The ratio is the median over pairs of
-// neighbouring steps; beside it stand medians and fifth percentiles of both, and of processor time,
-// which other work on the machine disturbs less. On several cores processor time counts helpers
-// that wait, too.
+// BenchmarkRatio measures the cost of privacy: private and plain steps of BenchmarkStep
+// alternate, so that other work on the machine affects both equally. The ratio is the median over
+// pairs of consecutive steps. It also reports medians and fifth percentiles of both, and of
+// processor time, which other work affects less. On several cores processor time includes
+// goroutines that wait.
 //
 //	go test ./sgd -run '^$' -bench Ratio -cpu 1,2 -benchtime 500x
 func BenchmarkRatio(b *testing.B) {
@@ -66,7 +66,7 @@ func benchmarkRatio(b *testing.B, batch int) {
 	b.ReportMetric(x/y, "cpu-ratio")
 }
 
-// seconds is how long a step takes, and how much processor time.
+// seconds returns the time of a step and its processor time, in seconds.
 func seconds(step func()) (wall, processor float64) {
 	used, begin := processorTime(), time.Now()
 	step()
@@ -86,7 +86,7 @@ func quantile(x []float64, q float64) float64 {
 	return x[int(q*float64(len(x)-1)+0.5)]
 }
 
-// privateSteps is one private step a call.
+// privateSteps returns a function that takes one private step at each call.
 func privateSteps(b *testing.B, batch int, data records.Data) (step, stop func()) {
 	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: float64(batch) / benchRows, Steps: 1 << 20,
 		NoiseMultiplier: 1, Optimizer: sgd.Adam(1e-4)}
@@ -103,8 +103,8 @@ func privateSteps(b *testing.B, batch int, data records.Data) (step, stop func()
 	}, stop
 }
 
-// plainSteps is the same without clipping and noise: same sampling of rows, same gradients summed,
-// same optimiser on all cores.
+// plainSteps returns a function that takes one step without clipping and noise, with the same
+// sampling of rows, sum of gradients and optimiser on all cores.
 func plainSteps(b *testing.B, batch int, data records.Data) (step func()) {
 	be, net, d := device.CPU(), benchVAE(b), data.(records.Divided)
 	sum := device.NewParams(be, net.Params().Shapes...)

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// recorder notes what a run releases; force may change it.
+// recorder records the releases of a run; force may change their outputs.
 type recorder struct {
 	mu       sync.Mutex
 	seed     uint64

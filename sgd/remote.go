@@ -16,36 +16,38 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ErrPieces says that a step's pieces did not come back, each once.
+// ErrPieces means that not every piece of a step came back exactly once.
 var ErrPieces = errors.New("sgd: pieces of a step are missing")
 
 // A Carrier has tasks carried out by workers, each of which holds a [Worker] of the same
-// configuration and records. It sees sealed bytes alone. Package sgd/workers has one for processes.
+// configuration and records. It sees only sealed bytes. Package sgd/workers has a Carrier for
+// processes.
 type Carrier interface {
 	// Carry has every task carried out at least once by Worker.Do and passes each result to take,
-	// which may be called concurrently. If take returns an error, the task has to be carried out
+	// which may be called concurrently. If take returns an error, the task must be carried out
 	// again. A result that is passed twice counts once.
 	Carry(ctx context.Context, tasks [][]byte, take func(result []byte) error) error
 }
 
-// WithCarrier has the clipped gradients of every step summed by workers, in so many pieces, in
-// place of this process, which draws the sample, adds the noise and moves the parameters. It reads
-// no record: of its data only the number of records and the schema matter.
+// WithCarrier makes workers sum the clipped gradients of every step, in the given number of
+// pieces. This process draws the sample, adds the noise and moves the parameters. It reads no
+// record: it uses only the number of records and the schema of its data.
 //
-// Messages are sealed under the key, which workers have too. A result has a length that follows
-// from the network. A task is filled up to a public length, with room for 1,024 rows, or, where the
-// configuration has a NominalBatch, for a piece of a sample of that mean, eight standard deviations
-// and sixteen rows. A piece with more rows takes twice the room, or four times, and so on: then the
-// length tells this much of the sample's size.
+// Messages are sealed under the key, which workers have too. The length of a result follows from
+// the network. A task is padded to a public length, with room for 1,024 rows or, if the
+// configuration has a NominalBatch, for a piece of a sample that is larger than this mean by
+// eight standard deviations and sixteen rows. A piece with more rows takes twice the room, or
+// four times, and so on; the length then reveals that much about the sample's size.
 //
-// Guarantee: as without. A record of the sample is in one piece, every piece counts once however
-// often it is carried out, and noise is drawn when all pieces have come; parameters are the same
-// bits. It rests on workers that hold the same records in the same order and compute alike. Which
-// worker sums a record up depends on other records, and a record that has another number in another
-// worker's data may be in two pieces. [NewWorker] says what is compared and what is not.
-// Errors: New returns *param.Error for a clipping policy other than a fixed norm or Normalize, for
-// networks with state of a step (models.Stepper, models.FixedFinisher), for WithPrivateLoss, and
-// for networks on a device.
+// Guarantee: the same as without WithCarrier. Each record of the sample is in one piece, every
+// piece counts once however often it is carried out, and noise is drawn after all pieces have
+// come back; parameters are the same bits. The guarantee requires that workers hold the same
+// records in the same order and compute in the same way: the worker that sums a record depends on
+// other records, and a record that has another number in another worker's data may be in two
+// pieces. [NewWorker] says what is compared and what is not.
+// Errors: New returns *param.Error for a clipping policy other than a fixed norm or Normalize,
+// for networks with state of a step (models.Stepper, models.FixedFinisher), for WithPrivateLoss,
+// and for networks on a device.
 func WithCarrier(k mechanism.Key, pieces int, c Carrier) Option {
 	return func(t *Trainer) { t.remote = &remote{key: k, pieces: pieces, carrier: c} }
 }
@@ -56,7 +58,7 @@ type remote struct {
 	pieces  int
 	carrier Carrier
 
-	run  string // drawn, so that results of another run are refused
+	run  string // random, so that results of another run are refused
 	step int
 	seen []byte           // fingerprint of the workers' records, from the first result
 	all  *partial.Partial // the sums of the current step
@@ -74,8 +76,8 @@ func (r *remote) check(t *Trainer) error {
 	return k.Err()
 }
 
-// divisible refuses networks and clipping policies of which a step's sum is not the sum of those of
-// its parts.
+// divisible returns an error for networks and clipping policies for which the sum of a step is
+// not the sum over its pieces.
 func (t *Trainer) divisible(path string) error {
 	switch t.clip.(type) {
 	case fixed, normalizer:
@@ -83,28 +85,29 @@ func (t *Trainer) divisible(path string) error {
 		return param.New(path, fmt.Sprintf("%T", t.cfg.Clip), "a fixed ClipNorm or Normalize")
 	}
 	if t.exact == nil { // sums in floating point depend on their order
-		return param.New(path, "a network on a device with memory of its own", "one on device.CPU")
+		return param.New(path, "a network on a device with separate memory", "one on device.CPU")
 	}
 	if _, ok := t.net.(models.Stepper); ok {
-		return param.New(path, fmt.Sprintf("%T", t.net), "a network without state of a step")
+		return param.New(path, fmt.Sprintf("%T", t.net), "a network that is not a models.Stepper")
 	}
 	if t.exact.alone() {
 		return nil
 	}
 	if _, ok := t.net.Gradients(noRows).(models.FixedFinisher); ok {
-		return param.New(path, fmt.Sprintf("%T", t.net), "a network whose sums end with each record")
+		return param.New(path, fmt.Sprintf("%T", t.net),
+			"a network whose gradients are not models.FixedFinisher")
 	}
 	return nil
 }
 
-// sum has the pieces of the sample added up.
+// sum has the pieces of the sample summed by workers.
 func (r *remote) sum(ctx context.Context, t *Trainer, data records.Data) error {
 	r.step++
 	set, err := t.setting(data)
 	if err != nil {
 		return err
 	}
-	r.all = nil // a sum of the step before is of no use any more
+	r.all = nil // the sum of the previous step is no longer needed
 	bound := t.clip.bound()
 	t.exact.begin(bound)
 	all, err := set.newPartial(r.run, r.step, t, data, &pieceCounter{sum: t.emptySum()})
@@ -136,7 +139,8 @@ func (r *remote) sum(ctx context.Context, t *Trainer, data records.Data) error {
 	return nil
 }
 
-// collect merges the results of tasks. What comes after the carrier has returned is refused.
+// collect merges the results of tasks. Results that come after the carrier has returned are
+// refused.
 func (r *remote) collect(ctx context.Context, tasks [][]byte, all *partial.Partial) error {
 	var one sync.Mutex
 	over := false

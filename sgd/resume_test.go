@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Runs of the same steps on one ledger count their own.
+// Two runs of the same steps on one ledger count their own steps.
 func TestTwoRunsOnOneLedger(t *testing.T) {
 	data, ledger := table(t, 30, 3, 1), accountant.NewLedger(budget(1e4))
 	cfg := with(nil, 0.5, 4)
@@ -33,7 +33,7 @@ func TestTwoRunsOnOneLedger(t *testing.T) {
 	}
 }
 
-// What two broken-off runs have left together belongs to neither of them.
+// The uses that two interrupted runs have left together are too many for one of them.
 func TestResumingTakesNoMoreThanOneRun(t *testing.T) {
 	data, ledger := table(t, 30, 3, 1), accountant.NewLedger(budget(1e4))
 	cfg := with(nil, 0.5, 4)
@@ -83,7 +83,7 @@ func TestReserveAsksTheContext(t *testing.T) {
 	}
 }
 
-// Buffers that no memory holds are a mistake, not a panic.
+// A micro-batch that does not fit into memory is an error, not a panic.
 func TestMicroBatchIsBounded(t *testing.T) {
 	cfg := valid()
 	cfg.MicroBatch = math.MaxInt
@@ -92,8 +92,7 @@ func TestMicroBatchIsBounded(t *testing.T) {
 	}
 }
 
-// Pointers satisfy Clip by their values' methods, but may be nil and may change after they were
-// judged.
+// Pointers to policies implement Clip, but may be nil and may change after validation.
 func TestClipsAreValues(t *testing.T) {
 	for _, clip := range []sgd.Clip{&sgd.Normalize{}, (*sgd.DPNorm)(nil)} {
 		cfg := valid()

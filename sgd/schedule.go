@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/enum"
 )
 
-// Schedule determines how the learning rate changes from step to step. It depends on the step
-// number only, which is public, so it does not affect the guarantee. The zero value keeps the
+// Schedule determines how the learning rate changes from step to step. It depends only on the
+// step number, which is public, so it does not affect the guarantee. The zero value keeps the
 // rate constant.
 type Schedule struct {
 	Decay Decay `json:"decay,omitempty"`
@@ -68,6 +68,6 @@ func (s Schedule) check(k *checker) {
 		"Constant, Cosine or InverseSqrt")
 	k.ok(s.Warmup >= 0, "Optimizer.Schedule.Warmup", s.Warmup, "a number of steps, or 0")
 	k.ok(s.Steps == 0 || s.Steps > s.Warmup, "Optimizer.Schedule.Steps", s.Steps,
-		"more steps than the warm-up, or 0 for those of the run")
+		"more steps than Warmup, or 0 for the steps of the run")
 	k.ok(s.Final >= 0 && s.Final <= 1, "Optimizer.Schedule.Final", s.Final, "a fraction in [0, 1]")
 }

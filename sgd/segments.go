@@ -8,9 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Segmented is a network whose parameters fall into consecutive segments with
-// public divisors of their own, such as a mixture whose parts see different
-// shares of the records.
+// Segmented is a network whose parameters consist of consecutive segments with different public
+// divisors, such as a mixture whose parts see different fractions of the records.
 type Segmented interface{ Segments() []Segment }
 
 // Segment is a run of Params parameters whose noised gradient sum is divided by
@@ -26,7 +25,7 @@ type span struct {
 	scale float64
 }
 
-// spans lays out the divisors of p parameters.
+// spans returns the divisors of p parameters.
 func spans(cfg Config, net any, p int) ([]span, error) {
 	s, ok := net.(Segmented)
 	if !ok {

@@ -11,10 +11,10 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// keeps is a backend that does not lend its cores.
+// keeps is a backend that is not a device.Sharing.
 type keeps struct{ device.FixedSummer }
 
-// fitted are the parameters after a few seeded steps on n rows of a batch of all.
+// fitted returns the parameters after a few seeded steps on all of n rows.
 func fitted(t *testing.T, be device.Backend, n int) []float32 {
 	t.Helper()
 	flat := make([]float32, n*30)
@@ -41,8 +41,8 @@ func fitted(t *testing.T, be device.Backend, n int) []float32 {
 	return net.Params().Flat.Data
 }
 
-// TestSharingChangesNothing: reading, noise and optimiser on the backend's cores give the bits that
-// one goroutine after the other gives, at the edges of parts and of micro-batches too.
+// TestSharingChangesNothing: reading, noise and optimiser on several cores give the same bits as
+// on one, also at the edges of parts and of micro-batches.
 func TestSharingChangesNothing(t *testing.T) {
 	for _, n := range []int{1, 15, 16, 17, 70, 71, 100} {
 		one, ok := device.FixedSums(device.CPUWith(1))
@@ -76,7 +76,7 @@ func (d interrupted) Gather(rows []int32, b *device.Batch) {
 	d.Table.Gather(rows, b)
 }
 
-// TestCancelledStepLeavesNothing: what a step summed before it was cancelled is not in the next.
+// TestCancelledStepLeavesNothing: the sum of a cancelled step is not part of the next step's sum.
 func TestCancelledStepLeavesNothing(t *testing.T) {
 	const n = 6
 	flat := make([]float32, 2*n)

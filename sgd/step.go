@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// Step reports on a step of training, in public and released numbers only.
+// Step reports on a step of training. It contains only public and released numbers, except Loss.
 type Step struct {
 	Number, Of int
 	// Epsilon is the ε of every event taken from the ledger so far, by this run and
@@ -15,7 +15,7 @@ type Step struct {
 	Epsilon float64
 	// ClipNorm is the clip norm of the step, given or released.
 	ClipNorm float64
-	// Loss is the batch's mean loss, only if WithPrivateLoss asked for it.
+	// Loss is the batch's mean loss; it is set only with WithPrivateLoss.
 	Loss Private
 }
 

@@ -15,7 +15,7 @@ import (
 // noRows is an empty batch.
 var noRows device.Batch
 
-// task is a piece of a step: rows of the sample whose clipped gradients are to be added up. It is
+// task is a piece of a step: rows of the sample whose clipped gradients a worker sums. It is
 // private, since the sample is.
 type task struct {
 	Run     string
@@ -27,15 +27,16 @@ type task struct {
 	Rows    []int32   `json:"-"`
 	Keys    []uint64  `json:"-"`
 
-	room int // rows that a task has at least room for: public
+	room int // least number of rows that a task has room for: public
 }
 
-// A task has room for leastRoom rows, or for what Config.NominalBatch says, or for that doubled as
-// often as its rows need.
+// leastRoom is the number of rows for which a task has room if the configuration has no
+// NominalBatch. The room is doubled until it is enough for the rows.
 const leastRoom = 1024
 
-// roomOf is the room of tasks of so many pieces: public. A sample whose mean is NominalBatch is
-// larger by eight standard deviations and sixteen rows once in 10^12 steps.
+// roomOf returns the room of tasks if a sample is divided into this number of pieces. It is
+// public. A sample whose mean is NominalBatch exceeds it by eight standard deviations and sixteen
+// rows once in 10^12 steps.
 func (c Config) roomOf(pieces int) int {
 	if c.NominalBatch == 0 {
 		return leastRoom
@@ -44,7 +45,7 @@ func (c Config) roomOf(pieces int) int {
 	return int(math.Ceil(min(most, 1<<30)/float64(pieces))) + 1
 }
 
-// padded is the room that a task with so many rows takes.
+// padded returns the room of a task with this number of rows.
 func padded(rows, room int) int {
 	room = max(room, 1)
 	for room < rows {
@@ -53,22 +54,23 @@ func padded(rows, room int) int {
 	return room
 }
 
-// name is that of the shard that the piece is, for partial.
+// name returns the name of the piece as a shard of package partial.
 func (t task) name() string { return fmt.Sprintf("piece %d of %d", t.Piece, t.Of) }
 
 const taskAbout = "privgen task 2"
 
-// headSize is what the head is filled up to.
+// headSize is the length to which the head is padded.
 const headSize = 1024
 
-// taskHead is a task in JSON; the numbers follow, with the least significant byte first, and zeros
-// up to the task's room.
+// taskHead is the head of a task in JSON. The numbers follow it, with the least significant byte
+// first, and zeros up to the task's room.
 type taskHead struct {
 	task
 	Params, Rows int
 }
 
-// seal encrypts the task for workers. Its length is one of few that follow from public numbers.
+// seal encrypts the task for workers. The length of the result is one of a few that follow from
+// public numbers.
 func (t task) seal(k mechanism.Key) ([]byte, error) {
 	head, err := json.Marshal(taskHead{t, len(t.Params), len(t.Rows)})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ErrBusy says that a Trainer is already inside a loop over Steps.
+// ErrBusy means that a Trainer is already inside a loop over Steps.
 var ErrBusy = errors.New("sgd: the trainer is already running")
 
 var errData = fmt.Errorf("sgd: %w", records.ErrData)
@@ -28,18 +28,18 @@ type Trainer struct {
 	relation accountant.Relation
 	be       device.Backend
 	workers  int
-	share    func(pieces int, do func(piece int)) // the backend's; nil where it shares nothing
+	share    func(pieces int, do func(piece int)) // the backend's; nil if it has none
 	purpose  string
 	decay    float64
 	meanFrom int // the first step of a plain mean; 0 for none
 	lossy    bool
 	byPerson bool
-	probed   string // what arithmetic and network do with public numbers; "" before it is needed
+	probed   string // hash of what arithmetic and network compute from public numbers; see setting
 
 	running   sync.Mutex
 	allowance *mechanism.Allowance
 	clip      clipper
-	groups    *grouping // clip, where that is by groups
+	groups    *grouping // the same as clip for Groups; nil for other policies
 	public    *publicPart
 	opt       *Descent
 	spans     []span
@@ -47,27 +47,27 @@ type Trainer struct {
 	params  device.Params
 	master  []float32 // the parameters on the host
 	average []float32
-	mix     float32 // weight of this step's parameters in the average
+	mix     float32 // weight of the current step's parameters in the average
 	finish  models.FixedFinisher
 	sink    func(offset int, noisy []float64)
-	remote  *remote // where gradients are summed elsewhere
+	remote  *remote // set if workers sum gradients
 
 	*hiddenStep
 }
 
-// hiddenStep keeps what a step knows of the records behind two references: see Format.
+// hiddenStep keeps the records of a step behind two pointers: see Format.
 type hiddenStep struct {
 	*stepRecords
 }
 
 // stepRecords holds the records of a step and values computed from them before noise.
 type stepRecords struct {
-	exact   *fixedSum     // the sum in fixed point, or
-	sum     device.Params // where there is none, in floating point
+	exact   *fixedSum     // the sum in fixed point; nil if it is in sum
+	sum     device.Params // the sum in floating point
 	hostSum []float32
 
 	of      examples
-	rows    []int32 // of the current micro-batch
+	rows    []int32 // row numbers of the current micro-batch
 	divided records.Divided
 	part    func(piece int)
 	batch   device.Batch
@@ -75,7 +75,7 @@ type stepRecords struct {
 	keys    []uint64
 	norms   []float64
 	weights []float32
-	scratch []float64 // one number an example of a micro-batch
+	scratch []float64 // one number for each example of a micro-batch
 }
 
 // New prepares a private training run. It spends nothing.
@@ -118,7 +118,7 @@ func New(cfg Config, net models.Network, ledger *accountant.Ledger,
 	if t.exact = newFixedSum(t.be, net, t.groups != nil); t.exact != nil {
 		if t.exact.plan(1); !(t.exact.shrink < 0.25) {
 			return nil, param.New("sgd.New.net", net.Params().Len(),
-				"fewer parameters: rounding this many to units would use up the clip norm")
+				"fewer parameters: rounding so many of them to units would use up the clip norm")
 		}
 	}
 	if t.byPerson {
@@ -183,8 +183,8 @@ func (t *Trainer) prepare() {
 	t.weights, t.scratch = make([]float32, m), make([]float64, m)
 }
 
-// microBatch returns how many examples are processed at a time: fewer persons, since each has
-// several rows.
+// microBatch returns the number of examples that are processed at a time. It is smaller for
+// persons, since each has several rows.
 func (t *Trainer) microBatch() int {
 	n := t.mostExamples()
 	if p := t.of.persons; p != nil {
@@ -244,7 +244,7 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 	}
 }
 
-// open checks what is public about the data and makes the reservation.
+// open checks the public properties of the data and makes the reservation.
 func (t *Trainer) open(ctx context.Context, data records.Data) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -309,7 +309,8 @@ func (t *Trainer) Reserve(ctx context.Context) error {
 	return t.reserve(ctx)
 }
 
-// step spends first, then draws, then returns.
+// step takes one step: it spends a use of the allowance, draws the sample and the noise, and
+// moves the parameters.
 func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 	if err := ctx.Err(); err != nil {
 		return Step{}, err
@@ -411,7 +412,7 @@ func (t *Trainer) absorb(offset int, noisy []float64) {
 	if t.exact != nil {
 		t.exact.clear(offset, hi)
 	}
-	if t.opt.own == nil { // which moves all parameters at once, later
+	if t.opt.own == nil { // user-defined optimisers move all parameters later
 		t.averageRange(offset, lo)
 	}
 }

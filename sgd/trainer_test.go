@@ -31,8 +31,8 @@ func newTrainer(t *testing.T, cfg sgd.Config, net models.Network, epsilon float6
 	return trainer, ledger
 }
 
-// A network from outside the module finds the mean of its records, with noise and
-// every policy. The noise is a fixed one: the test is of learning.
+// A network from outside the module finds the mean of its records with noise, under every policy.
+// The noise is seeded, since the test is about learning.
 func TestCustomNetworkConverges(t *testing.T) {
 	data := table(t, 2000, 5, 1)
 	for name, clip := range policies() {
@@ -297,7 +297,7 @@ func TestOneLoopAtATime(t *testing.T) {
 	wg.Wait()
 }
 
-// Trainers of one ledger and one network each run at the same time.
+// Several trainers on one ledger, each with its own network, run concurrently.
 func TestConcurrentTrainersShareALedger(t *testing.T) {
 	ledger := accountant.NewLedger(budget(1e4))
 	data := table(t, 200, 40, 0)
@@ -326,7 +326,7 @@ func TestConcurrentTrainersShareALedger(t *testing.T) {
 	}
 }
 
-// segmented is two centres with divisors of their own.
+// segmented is a centre of segments with different divisors.
 type segmented struct {
 	*centre
 	list []sgd.Segment

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// A weight is never above its factor: a subnormal one that rounded up would lift its row above the
-// bound by up to half of it.
+// A weight is never above its factor: a subnormal weight that was rounded up could give its row a
+// norm of 1.5 times the bound.
 func TestWeightsRoundDown(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	up := 0
@@ -27,7 +27,8 @@ func TestWeightsRoundDown(t *testing.T) {
 	}
 }
 
-// TestNormalizedFactors: a gradient of zero keeps a finite factor; one that is no number has none.
+// TestNormalizedFactors: a zero gradient has a finite factor; one whose norm is not finite has
+// the factor 0.
 func TestNormalizedFactors(t *testing.T) {
 	c := Normalize{}.start(accountant.AddOrRemoveOne, 1)
 	if f := c.factor(0); !(f > 0 && f <= 1/0.01) {

@@ -16,11 +16,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Worker adds up clipped gradients for a [Trainer] of another process: see [WithCarrier]. It has
-// no ledger and draws no noise. What it returns is private and sealed.
+// A Worker sums clipped gradients for a [Trainer] of another process: see [WithCarrier]. It has
+// no ledger and draws no noise. Its results are private and sealed.
 type Worker struct{ *hiddenWorker }
 
-// hiddenWorker keeps records two references away, where package fmt does not follow.
+// hiddenWorker keeps records behind two pointers, which package fmt does not follow.
 type hiddenWorker struct{ *worker }
 
 type worker struct {
@@ -34,17 +34,18 @@ type worker struct {
 // Format writes "[private]" for every verb.
 func (w *Worker) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 
-// NewWorker returns a worker for trainers of the same configuration, with an equal network, whose
-// parameters come with every task, and the same records in the same order.
+// NewWorker returns a worker for trainers of the same configuration and with an equal network. It
+// must hold the same records in the same order as the other workers. Every task contains the
+// network's parameters.
 //
-// Tasks of trainers with another configuration, schema or number of records, with another network,
-// or on a machine that computes differently, are refused. Networks are compared by their type, the
-// shapes of their parameters, and the norms of their gradients on a few public records, on which
-// activations and losses show. Records are compared among workers, not with the trainer's, which
-// need not read any: each worker returns a fingerprint, under the key, of 64 rows spread over its
-// data, and the trainer refuses workers that differ. Records that differ elsewhere only are not
-// noticed, nor are the same rows with other persons, nor workers that all hold the same wrong ones:
-// the caller is responsible for these.
+// The worker refuses tasks of trainers with another configuration, schema or number of records,
+// with another network, or on a machine that computes differently. Networks are compared by their
+// type, the shapes of their parameters, and the norms of their gradients on a few public records,
+// on which activations and losses show. Records are compared among workers, not with the
+// trainer's, which need not read any: each worker returns a fingerprint, under the key, of 64
+// rows spread over its data, and the trainer refuses workers that differ. Differences in other
+// rows only are not noticed, nor are the same rows grouped into other persons, nor workers that
+// all hold the same wrong records: the caller is responsible for these.
 //
 // Errors: those of New and of WithCarrier.
 func NewWorker(cfg Config, net models.Network, data records.Data, k mechanism.Key,
@@ -56,7 +57,7 @@ func NewWorker(cfg Config, net models.Network, data records.Data, k mechanism.Ke
 		return nil, err
 	}
 	data = records.Guarded(data)
-	// The ledger is of this call alone: a worker reserves nothing and releases nothing.
+	// The ledger serves only this call: a worker reserves nothing and releases nothing.
 	t, err := New(cfg, net, accountant.NewLedger(accountant.Budget{Epsilon: 1, Delta: 1e-5},
 		accountant.WithUnit(records.UnitOf(data))), opts...)
 	if err != nil {
@@ -82,13 +83,13 @@ func NewWorker(cfg Config, net models.Network, data records.Data, k mechanism.Ke
 	return &Worker{&hiddenWorker{w}}, nil
 }
 
-// ErrOther refuses workers with another configuration, network or kind of machine, or with other
-// records.
+// ErrOther means that a worker has another configuration, network or kind of machine than the
+// trainer, or other records than the other workers.
 var ErrOther = errors.New("sgd: trainer and workers differ in configuration, network, records or " +
 	"kind of machine")
 
-// Do carries a task out and returns its sum, sealed for the trainer. It is not safe for concurrent
-// use.
+// Do carries out a task and returns its sum, sealed for the trainer. It is not safe for
+// concurrent use.
 //
 // Guarantee: none by itself; see WithCarrier.
 // Errors: mechanism.ErrSealed for a task of another key; ErrOther; records.ErrData if the data fail
@@ -126,7 +127,7 @@ func (w *Worker) Do(ctx context.Context, sealed []byte) ([]byte, error) {
 	return joinResult(w.key, w.mark, out)
 }
 
-// pieceCounter adds up the rows of a task, once.
+// pieceCounter sums the clipped gradients of a task's rows, once.
 type pieceCounter struct {
 	w   *worker
 	job task
@@ -145,16 +146,17 @@ func (c *pieceCounter) Add(ctx context.Context, _ records.Data) error {
 	return nil
 }
 
-// Sums is the one sum.
+// Sums returns the only sum.
 func (c *pieceCounter) Sums() []*mechanism.FixedSum { return []*mechanism.FixedSum{c.sum} }
 
-// setting is what trainer and workers must have in common.
+// setting identifies what trainer and workers must have in common.
 type setting struct {
 	digest [sha256.Size]byte
 	schema records.Schema
 }
 
-// setting of a trainer on some data. It is private, as the number of records is.
+// setting returns the setting of a trainer on some data. It is private, since the number of
+// records is.
 func (t *Trainer) setting(data records.Data) (s setting, err error) {
 	s.schema = data.Schema()
 	if t.probed == "" {
@@ -174,11 +176,11 @@ func (t *Trainer) setting(data records.Data) (s setting, err error) {
 	return s, nil
 }
 
-// newPartial is a sum of one step.
+// newPartial returns an empty sum of one step.
 func (s setting) newPartial(run string, step int, t *Trainer, data records.Data,
 	c partial.Counter) (*partial.Partial, error) {
-	// No part of the pass is private: the digest above is not in it, since it holds the number of
-	// records.
+	// The pass must not be private, so it does not contain the setting's digest, which depends on the
+	// number of records.
 	pass, err := partial.NewPass("sgd", t.cfg, s.schema, t.params.Shapes, run, step)
 	if err != nil {
 		return nil, err

@@ -21,8 +21,9 @@ import (
 )
 
 // Keep makes the run's checkpoint store what state returns: everything that the system needs to
-// resume, made of released numbers and public randomness only. state is called when all earlier
-// uses are complete and the next one is not yet counted in the file, and at the end of the run.
+// resume, made of released numbers and public randomness only. The run calls state when all
+// earlier uses are complete and the next one is not yet counted in the file, and again at its
+// end.
 func (r *Run) Keep(state func() (*File, error)) {
 	if r.outer != nil {
 		r.outer.keep(state)
@@ -49,14 +50,14 @@ func (r *Run) Saved() *File {
 // Keeps reports whether the run has a checkpoint.
 func (r *Run) Keeps() bool { return r.keeper != nil }
 
-// Save writes the checkpoint now, if there is one. It preserves results that took long to compute
-// and cost no privacy.
+// Save writes the checkpoint now, if there is one. Systems call it to preserve results that took
+// long to compute and cost no privacy.
 //
 // Errors: those of writing the checkpoint.
 func (r *Run) Save() error { return r.save(func() bool { return true }) }
 
-// Tick calls Save if enough time has passed since the last write. It preserves state between two
-// steps that cost no privacy.
+// Tick calls Save if enough time has passed since the last write. Systems call it between steps
+// that cost no privacy. Errors: those of Save.
 func (r *Run) Tick() error { return r.save(func() bool { return r.keeper.pace.due() }) }
 
 func (r *Run) save(due func() bool) error {
@@ -71,9 +72,9 @@ func (r *Run) save(due func() bool) error {
 	return r.keeper.write()
 }
 
-// Ahead makes the checkpoint count the next uses of every allowance of a stage as taken, for one or
-// more rounds of each uses. Systems that draw concurrently call it between rounds, when the state
-// is complete.
+// Ahead makes the checkpoint count the next uses of every allowance of a stage as taken, for one
+// or more rounds. In a round, every allowance makes at most as many uses as the argument each
+// states. Systems that draw concurrently call Ahead between rounds, when the state is complete.
 //
 // Errors: those of writing the checkpoint.
 func (r *Run) Ahead(purpose string, each int) error {
@@ -111,12 +112,12 @@ type keptLine struct {
 	purpose string
 	count   int
 	taken   int
-	once    bool                    // shares of one release, each of which is written when it is drawn
-	classes []accountant.NoiseClass // of what the file's earlier runs drew
+	once    bool                    // its uses are shares of one release, each written when drawn
+	classes []accountant.NoiseClass // of the noise that earlier runs with this file drew
 	allowed *mechanism.Allowance
 }
 
-// noted are the classes of the noise that was drawn so far.
+// noted returns the classes of the noise drawn so far.
 func (l *keptLine) noted() []accountant.NoiseClass {
 	if l.allowed == nil {
 		return l.classes
@@ -142,18 +143,18 @@ type checkpointHeader struct {
 	Classes  [][]accountant.NoiseClass `json:"classes"`
 	Releases []keptRelease             `json:"releases,omitempty"`
 	State    json.RawMessage           `json:"state,omitempty"`
-	// of the state; those of the releases come after
+	// Number of sections of the state; those of the releases follow.
 	Sections int `json:"sections"`
 }
 
 // openKeeper locks the checkpoint and reads it if it exists.
 //
-// Errors: ErrTaken where another run uses it; ErrPlan; the file's and the file system's.
+// Errors: ErrTaken if another run uses it; ErrPlan; those of DecodeFile and of the file system.
 func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
 	k.pace.every = r.keepEvery
 	if k.hash, err = r.program.hash(); err != nil {
-		return nil, fmt.Errorf("checkpoint of a plan that cannot be written: %w", err)
+		return nil, fmt.Errorf("no checkpoint can be kept, since the plan cannot be written: %w", err)
 	}
 	if k.lock, err = durable.NewLock(k.path); err != nil {
 		if errors.Is(err, durable.ErrLocked) {
@@ -167,7 +168,8 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	return k, nil
 }
 
-// hash identifies the plan in its checkpoints, by its parameters and its stages.
+// hash returns what identifies the plan in its checkpoints: a digest of its parameters and
+// stages.
 func (p *Program) hash() (string, error) {
 	j, err := p.parameters()
 	if err != nil {
@@ -209,7 +211,7 @@ type hashedLine struct {
 }
 
 // Typed is a Work with parts of user-defined types, such as an architecture. A checkpoint
-// identifies them by their Go types in addition to what Config writes of them.
+// identifies them by their Go types in addition to what Config writes about them.
 type Typed interface {
 	// Parts returns those values; nil values are skipped.
 	Parts() []any
@@ -237,7 +239,7 @@ func (p *Program) types() (names []string) {
 
 func (k *keeper) read(ctx context.Context) error {
 	if info, err := os.Lstat(k.path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%w: want a regular file, have %v", fs.ErrExist, info.Mode().Type())
+		return fmt.Errorf("%w: it must be a regular file, but has the mode %v", fs.ErrExist, info.Mode())
 	}
 	text, err := os.ReadFile(k.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -262,7 +264,7 @@ func (k *keeper) read(ctx context.Context) error {
 		return ErrPlan
 	}
 	if h.Sections < 0 || h.Sections > len(f.Sections) || h.ID == "" {
-		return fmt.Errorf("%w: a checkpoint with missing parts", ErrFormat)
+		return fmt.Errorf("%w: parts of the checkpoint are missing", ErrFormat)
 	}
 	k.id, k.nonce = h.ID, h.Nonce
 	if unit := k.run.Ledger.Unit(); h.Unit != unit {
@@ -278,7 +280,7 @@ func (k *keeper) read(ctx context.Context) error {
 	for i, taken := range h.Taken {
 		for _, c := range h.Classes[i] {
 			if c != accountant.ExactNoise && c != accountant.RealNoise {
-				return fmt.Errorf("%w: an unknown noise class %.40q", ErrFormat, c)
+				return fmt.Errorf("%w: unknown noise class %.40q", ErrFormat, c)
 			}
 		}
 		k.lines = append(k.lines, keptLine{taken: taken, classes: h.Classes[i]})
@@ -290,9 +292,9 @@ func (k *keeper) read(ctx context.Context) error {
 	return k.readReleases(h.Releases, f.Sections[h.Sections:])
 }
 
-// newID is random, except under a test that observes the draws. Replays compare whole ledgers, so
-// there the ID is a function of the plan and of the ledger's content, which every transaction
-// changes.
+// newID returns a random ID, except under a test that observes the draws. Replays compare whole
+// ledgers, so there the ID is a function of the plan and of the ledger's content, which every
+// transaction changes.
 func (k *keeper) newID(ctx context.Context) string {
 	if !mechanism.Watched(ctx) {
 		return token()
@@ -318,7 +320,8 @@ func (k *keeper) begin(t *accountant.Transaction) error {
 		k.lines = make([]keptLine, len(t.Lines))
 	}
 	if len(k.lines) != len(t.Lines) {
-		return fmt.Errorf("checkpoint %s: %w: lines of another plan", k.path, ErrFormat)
+		return fmt.Errorf("checkpoint %s: %w: it counts uses of %d lines, the plan has %d", k.path,
+			ErrFormat, len(k.lines), len(t.Lines))
 	}
 	t.ID = k.id
 	for i := range t.Lines {
@@ -326,8 +329,8 @@ func (k *keeper) begin(t *accountant.Transaction) error {
 		line.purpose, line.count = t.Lines[i].Purpose, t.Lines[i].Count
 		line.once = k.run.program.once(line.purpose)
 		if line.taken < 0 || line.taken > line.count {
-			return fmt.Errorf("checkpoint %s: %w: %d uses taken of %d", k.path, ErrFormat, line.taken,
-				line.count)
+			return fmt.Errorf("checkpoint %s: %w: it counts %d of %d uses as taken", k.path, ErrFormat,
+				line.taken, line.count)
 		}
 		t.Lines[i].Taken = line.taken
 	}
@@ -356,7 +359,7 @@ func (k *keeper) abandon() error {
 	return errors.Join(os.Remove(k.path), k.lock.Close())
 }
 
-// adopt notes what each line of the transaction may draw.
+// adopt stores with each line of the transaction the allowance that draws for it.
 func (k *keeper) adopt(allowances []*mechanism.Allowance) {
 	for i, a := range allowances {
 		line := &k.lines[i]
@@ -434,7 +437,7 @@ func (k *keeper) released(purpose string, out [][]float64) error {
 	return k.write()
 }
 
-// write stores the current state and the uses counted as taken; the caller holds mu.
+// write stores the current state and the number of uses counted as taken. The caller holds mu.
 func (k *keeper) write() error {
 	if k.closed {
 		return errOver
@@ -511,8 +514,8 @@ func (k *keeper) mine() error {
 	return nil
 }
 
-// end writes the uses that were really taken and unlocks the file. It does not touch a file that
-// another run has taken over.
+// end writes the number of uses that were really taken and unlocks the file. It does not write to
+// a file that another run has taken over.
 func (k *keeper) end(err error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -2,13 +2,13 @@ package synth
 
 import "time"
 
-// pace decides how many uses are counted ahead at a time: a fixed number, or as many as keep
-// writing below a twentieth of the time.
+// pace decides how many uses are counted ahead at a time: a fixed number, or enough to spend less
+// than a twentieth of the time on writing.
 type pace struct {
-	every int // fixed; 0 for none
+	every int // the fixed number; 0 if there is none
 	ahead int
 	last  time.Time     // end of the last write
-	took  time.Duration // the last write
+	took  time.Duration // duration of the last write
 }
 
 const (
@@ -33,7 +33,8 @@ func (p *pace) next() int {
 	return p.ahead
 }
 
-// due reports whether enough time has passed for a write that only saves time.
+// due reports whether enough time has passed for a write that is not required, but saves work if
+// the run is interrupted.
 func (p *pace) due() bool {
 	return time.Since(p.last) > max(writingShare*p.took, 10*leastPause)
 }

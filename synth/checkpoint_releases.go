@@ -5,13 +5,15 @@ import (
 	"slices"
 )
 
-// release is the sum of the shares drawn so far of a release, and their number.
+// A release holds the sum of those shares of a release that have been drawn so far, and their
+// number.
 type release struct {
 	made int
 	sums [][]float64
 }
 
-// add adds made shares. Shares lie on a grid, and sums of so few are exact.
+// add adds sums that consist of made shares. All shares lie on one grid, and sums of so few of
+// them are exact.
 func (r *release) add(made int, sums [][]float64) error {
 	if r.made == 0 {
 		r.sums = make([][]float64, len(sums))
@@ -23,7 +25,7 @@ func (r *release) add(made int, sums [][]float64) error {
 	}
 	same := func(a, b []float64) bool { return len(a) == len(b) }
 	if !slices.EqualFunc(r.sums, sums, same) {
-		return fmt.Errorf("%w: shares of one release differ in size", ErrFormat)
+		return fmt.Errorf("%w: the shares of one release differ in size", ErrFormat)
 	}
 	r.made += made
 	for i, part := range sums {
@@ -49,7 +51,8 @@ func (r *release) mean() [][]float64 {
 	return out
 }
 
-// keptRelease describes a release in a checkpoint; its sums are a section a part.
+// keptRelease describes a release in a checkpoint. Each part of its sums is a section of the
+// file.
 type keptRelease struct {
 	Purpose string `json:"purpose"`
 	Made    int    `json:"made"`
@@ -75,7 +78,7 @@ func (k *keeper) readReleases(list []keptRelease, sections []Section) error {
 	for _, kept := range list {
 		if kept.Parts < 1 || kept.Parts > len(sections) || kept.Made < 1 || kept.Made > shares ||
 			k.releases[kept.Purpose] != nil {
-			return fmt.Errorf("%w: a release with missing parts", ErrFormat)
+			return fmt.Errorf("%w: parts of the release %.40q are missing", ErrFormat, kept.Purpose)
 		}
 		var sums [][]float64
 		for _, s := range sections[:kept.Parts] {
@@ -91,7 +94,8 @@ func (k *keeper) readReleases(list []keptRelease, sections []Section) error {
 	return nil
 }
 
-// release returns what has been drawn of a stage. Only the stage's own goroutine adds to it.
+// release returns the shares drawn so far of a stage, nil if there are none. Only the stage's own
+// goroutine adds to them.
 func (k *keeper) release(purpose string) *release {
 	k.mu.Lock()
 	defer k.mu.Unlock()

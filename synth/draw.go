@@ -19,9 +19,9 @@ type Draw struct {
 	Given []records.Constraint
 	// Unconstrained draws ignore the constraints of the schema.
 	Unconstrained bool
-	// Effort is how many records may be generated for each that is kept; 0 for 1000.
+	// Effort is the number of records that may be generated for each that is kept; 0 means 1000.
 	Effort int
-	// OnAccepted is called at the end of the draw with how many were kept.
+	// OnAccepted is called at the end of the draw with the number of records kept.
 	OnAccepted func(Accepted)
 }
 
@@ -38,8 +38,8 @@ func OfClass(label int) DrawOption { return func(d *Draw) { d.Class = label } }
 // Seed makes a draw repeatable. Drawing is post-processing, so any seed is safe.
 func Seed(s uint64) DrawOption { return func(d *Draw) { d.Seed = s } }
 
-// Means asks for the mean of every coordinate: the probability of every coordinate of binary
-// records, and the most probable levels of a table.
+// Means asks for the mean of every coordinate: for binary records its probability of being 1, and
+// for a table the most probable levels.
 func Means() DrawOption { return func(d *Draw) { d.Means = true } }
 
 // drawOf returns the draw that options describe. The default draws from all clusters and
@@ -62,11 +62,11 @@ func (g *Generator) check(n int, d Draw) error {
 	k.OK(d.Cluster >= -1 && d.Cluster < clusters, "privgen.FromCluster", d.Cluster,
 		fmt.Sprintf("a cluster in [0, %d), or -1 for all", clusters))
 	classes := g.Schema().Classes()
-	want := "-1: the generator does not model labels"
+	want := "-1, since the generator does not model labels"
 	if classes > 0 {
 		want = fmt.Sprintf("a class in [0, %d), or -1 for all", classes)
 	}
-	k.OK(d.Effort >= 0, "privgen.Effort", d.Effort, "a number of records, or 0 for 1000")
+	k.OK(d.Effort >= 0, "privgen.Effort", d.Effort, "a positive number of records, or 0 for 1000")
 	k.OK(d.Class >= -1 && d.Class < classes, "privgen.OfClass", d.Class, want)
 	return k.Err()
 }

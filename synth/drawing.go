@@ -8,14 +8,14 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// drawing is one draw of a generator, for one caller.
+// A drawing is the state of one draw from a generator.
 type drawing struct {
 	Sampler
 	draw  Draw
-	rules *records.Enforcer // nil where there are no constraints
-	exact []string          // constraints that the model met by itself
+	rules *records.Enforcer // nil if there are no constraints
+	exact []string          // constraints that the model itself meets exactly
 
-	probability float64 // of the exact ones, where the model knows it
+	probability float64 // of the exact ones, if the model knows it
 
 	windowTried, windowKept int
 }
@@ -24,9 +24,9 @@ type drawing struct {
 // draw from the model's distribution given that they are met, without rejecting any.
 type Conditional interface {
 	Model
-	// Condition is the model given those of some constraints that it can be conditioned on, the places
-	// of these, and their probability. The draw enforces all constraints after it, so that it may
-	// leave out any.
+	// Condition returns the model given those of the constraints that it can be conditioned on,
+	// their positions in the list, and their joint probability. It may leave out any constraint,
+	// since the draw enforces all of them afterwards.
 	Condition(constraints []records.Constraint) (m Model, met []int, probability float64)
 }
 
@@ -49,6 +49,9 @@ func (g *Generator) open(n int, d Draw) (*drawing, error) {
 			return nil, err
 		}
 		given, met, probability := m.Condition(list)
+		if only, of := ofClass(g.Schema(), d.Class); of {
+			probability = within(m, list, only, probability)
+		}
 		for _, i := range met {
 			if text := list[i].String(); !slices.Contains(out.exact, text) {
 				out.exact = append(out.exact, text)
@@ -71,7 +74,30 @@ func (g *Generator) open(n int, d Draw) (*drawing, error) {
 	return out, err
 }
 
-// class draws from one class where a constraint wants it: every model of classes can.
+// ofClass is the constraint of a draw from one class of a table; of is false for other draws.
+func ofClass(s records.Schema, class int) (only records.Constraint, of bool) {
+	for _, column := range s.Columns() {
+		if column.Kind() == records.LabelColumn && class >= 0 {
+			return records.Only(column.Name(), column.Levels()[class]), true
+		}
+	}
+	return only, false
+}
+
+// within is the probability of what a model can be conditioned on, among the records of a class. It
+// is the given one, among all, where the model cannot be conditioned on the class.
+func within(m Conditional, list []records.Constraint, class records.Constraint,
+	among float64) float64 {
+	_, met, alone := m.Condition([]records.Constraint{class})
+	if len(met) == 0 || alone == 0 {
+		return among
+	}
+	_, _, both := m.Condition(append(slices.Clone(list), class))
+	return both / alone
+}
+
+// class restricts the draw to one class if a constraint demands it: every model of labelled
+// records can draw from one class.
 func (s *drawing) class(schema records.Schema, list []records.Constraint) {
 	for _, c := range list {
 		value, one := c.Value()
@@ -92,7 +118,7 @@ func (s *drawing) class(schema records.Schema, list []records.Constraint) {
 	}
 }
 
-// chunks generates the records in parts.
+// chunks generates the records in chunks of at most SampleChunk.
 func (s *drawing) chunks(ctx context.Context, n int) iter.Seq2[records.Data, error] {
 	return func(yield func(records.Data, error) bool) {
 		defer s.tell()
@@ -141,18 +167,18 @@ func (s *drawing) next(ctx context.Context, n int) (records.Data, error) {
 	return records.Concat(s.Schema, parts...)
 }
 
-// ask is how many records are generated at once for some that are wanted: as many as have been
-// needed so far, and a few.
+// ask returns how many records to generate at once to obtain the given number: as many as the
+// acceptance so far suggests, and a few more.
 func (s *drawing) ask(want int) int {
 	rate := float64(s.rules.Kept()+1) / float64(s.rules.Tried()+1)
 	return int(min(1.05*float64(want)/rate+16, SampleChunk))
 }
 
-// fewest is how many records have to be kept of those that the effort for as many allows.
+// fewest is the least number of records to be kept among the last fewest·effort generated ones.
 const fewest = 8
 
-// hopeless reports whether fewer records are kept than the effort allows. It looks at the last
-// ones, since keys that have to be unique run out.
+// hopeless reports whether fewer records are kept than the effort demands. It looks at the latest
+// records only, since values of a unique key run out in the course of a draw.
 func (s *drawing) hopeless() bool {
 	if s.windowTried < fewest*s.draw.effort() {
 		return false
@@ -162,7 +188,7 @@ func (s *drawing) hopeless() bool {
 	return few
 }
 
-// accepted is what became of the records so far.
+// accepted returns how many records met the constraints so far.
 func (s *drawing) accepted() Accepted {
 	a := Accepted{Exact: s.exact, Probability: s.probability}
 	if s.rules != nil {
@@ -171,7 +197,7 @@ func (s *drawing) accepted() Accepted {
 	return a
 }
 
-// tell reports the draw, if that was asked for.
+// tell calls OnAccepted, if it is set.
 func (s *drawing) tell() {
 	if s.draw.OnAccepted != nil {
 		s.draw.OnAccepted(s.accepted())

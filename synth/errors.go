@@ -7,18 +7,18 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Errors that say nothing about records.
+// Errors that reveal nothing about records.
 var (
-	// ErrSchema is returned for data of another schema than the plan's.
+	// ErrSchema is returned for data whose schema is not the plan's.
 	ErrSchema = partial.ErrSchema
 	// ErrData is returned if a data set of a user-defined type panics or violates the contract of
-	// records.Data. It gives no details, which would be private.
+	// records.Data. It gives no details, since they would be private.
 	ErrData = records.ErrData
 	// ErrRecords is returned if a plan under replace-one declares a number of records and the data
-	// have another.
+	// contain another number.
 	ErrRecords = errors.New("the number of records is not the one the plan declares")
-	// ErrPlan is returned if a checkpoint belongs to another plan, or protects another unit than
-	// the ledger.
+	// ErrPlan is returned if a checkpoint belongs to another plan, or to a ledger that protects
+	// another unit.
 	ErrPlan = errors.New("the checkpoint was kept under another plan")
 	// ErrTaken is returned if another run uses the checkpoint, and stops a run whose checkpoint was
 	// replaced or removed. Two runs that resume from one file would spend one reservation twice.

@@ -15,10 +15,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Errors of reading files. Every failure other than the reader's own is one of them.
+// Errors of reading files. Every failure is one of them, except for the errors of the io.Reader.
 var (
 	ErrFormat    = errors.New("not a privgen file")
-	ErrVersion   = errors.New("written by an unknown version of privgen")
+	ErrVersion   = errors.New("the file was written by an unknown version of privgen")
 	ErrTruncated = errors.New("the file ends too early")
 	ErrChecksum  = errors.New("the file is damaged: wrong checksum")
 )
@@ -36,7 +36,7 @@ const (
 //	length   8 bytes  of the header, little endian
 //	header            JSON: kind, header of that kind, names and lengths of the sections
 //	sections          in the order of the header
-//	checksum 32 bytes SHA-256 of all before it
+//	checksum 32 bytes SHA-256 of everything before it
 //
 // A file is read in pieces that grow with the bytes received, so a short hostile file cannot
 // cause large allocations. It is parsed only after its checksum has been verified, so damage is
@@ -47,7 +47,7 @@ type File struct {
 	Sections []Section
 }
 
-// A Section is a named run of bytes.
+// A Section is a named sequence of bytes.
 type Section struct {
 	Name string
 	Data []byte
@@ -76,8 +76,8 @@ type extent struct {
 
 // Write writes the file.
 //
-// Errors: ErrFormat for a header that DecodeFile would refuse to read, before anything is written;
-// the writer's.
+// Errors: ErrFormat for a header that DecodeFile would refuse to read, before anything is
+// written; those of the writer.
 func (f *File) Write(w io.Writer) error {
 	h := fileHeader{Kind: f.Kind, Content: f.Header}
 	for _, s := range f.Sections {
@@ -107,7 +107,7 @@ func (f *File) Write(w io.Writer) error {
 
 // DecodeFile reads a whole file and verifies its checksum.
 //
-// Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum; the reader's own.
+// Errors: ErrFormat, ErrVersion, ErrTruncated, ErrChecksum; those of the reader.
 func DecodeFile(r io.Reader) (*File, error) { return decodeFile(r, records.Limits{}) }
 
 func decodeFile(r io.Reader, l records.Limits) (*File, error) {
@@ -119,7 +119,8 @@ func decodeFile(r io.Reader, l records.Limits) (*File, error) {
 	f := &File{Kind: h.Kind, Header: h.Content}
 	for _, e := range h.Sections {
 		if e.Bytes < 0 || e.Bytes > maxSection {
-			return nil, fmt.Errorf("%w: a section of %d bytes", ErrFormat, e.Bytes)
+			return nil, fmt.Errorf("%w: a section of %d bytes: must be 0 to %d", ErrFormat, e.Bytes,
+				int64(maxSection))
 		}
 		data, err := in.take(e.Bytes)
 		if err != nil {
@@ -145,7 +146,8 @@ func (in *reader) header() (h fileHeader, err error) {
 	}
 	length := binary.LittleEndian.Uint64(start[8:])
 	if length > maxHeader {
-		return h, fmt.Errorf("%w: a header of %d bytes", ErrFormat, length)
+		return h, fmt.Errorf("%w: a header of %d bytes: must be at most "+
+			"%d", ErrFormat, length, maxHeader)
 	}
 	head, err := in.take(int64(length))
 	if err != nil {
@@ -160,10 +162,11 @@ func (in *reader) header() (h fileHeader, err error) {
 	return h, nil
 }
 
-// checkHeader applies the limits of reading to what is written.
+// checkHeader applies the limits on headers, which hold for reading and for writing.
 func checkHeader(head []byte, l records.Limits) error {
 	if len(head) > maxHeader {
-		return fmt.Errorf("%w: a header of %d bytes: want at most %d", ErrFormat, len(head), maxHeader)
+		return fmt.Errorf("%w: a header of %d bytes: must be at most "+
+			"%d", ErrFormat, len(head), maxHeader)
 	}
 	if err := checkDocument(head, l); err != nil {
 		return fmt.Errorf("%w: header: %w", ErrFormat, err)
@@ -218,7 +221,7 @@ func (in *reader) verify() error {
 	return nil
 }
 
-// Floats32 writes numbers as little-endian float32.
+// Floats32 returns the numbers as bytes, each a little-endian float32.
 func Floats32(v []float32) []byte {
 	b := make([]byte, 0, 4*len(v))
 	for _, x := range v {
@@ -227,11 +230,11 @@ func Floats32(v []float32) []byte {
 	return b
 }
 
-// ReadFloats32 reads what Floats32 wrote. Errors: ErrFormat if the number of values is
-// not want, or if a value is not finite.
+// ReadFloats32 reads what Floats32 returned. Errors: ErrFormat if the number of values is not
+// want, or if a value is not finite.
 func ReadFloats32(b []byte, want int) ([]float32, error) {
 	if want < 0 || len(b)%4 != 0 || len(b)/4 != want {
-		return nil, fmt.Errorf("%w: %d bytes, which are not %d numbers", ErrFormat, len(b), want)
+		return nil, fmt.Errorf("%w: %d bytes do not hold exactly %d numbers", ErrFormat, len(b), want)
 	}
 	v := make([]float32, want)
 	for i := range v {
@@ -243,7 +246,7 @@ func ReadFloats32(b []byte, want int) ([]float32, error) {
 	return v, nil
 }
 
-// Floats64 writes numbers as little-endian float64.
+// Floats64 returns the numbers as bytes, each a little-endian float64.
 func Floats64(v []float64) []byte {
 	b := make([]byte, 0, 8*len(v))
 	for _, x := range v {
@@ -252,11 +255,11 @@ func Floats64(v []float64) []byte {
 	return b
 }
 
-// ReadFloats64 reads what Floats64 wrote. Errors: ErrFormat if the number of values is not want, or
-// if a value is not finite.
+// ReadFloats64 reads what Floats64 returned. Errors: ErrFormat if the number of values is not
+// want, or if a value is not finite.
 func ReadFloats64(b []byte, want int) ([]float64, error) {
 	if want < 0 || len(b)%8 != 0 || len(b)/8 != want {
-		return nil, fmt.Errorf("%w: %d bytes, which are not %d numbers", ErrFormat, len(b), want)
+		return nil, fmt.Errorf("%w: %d bytes do not hold exactly %d numbers", ErrFormat, len(b), want)
 	}
 	v := make([]float64, want)
 	for i := range v {

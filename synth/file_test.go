@@ -75,7 +75,7 @@ func TestHugeClaimsAllocateLittle(t *testing.T) {
 		t.Errorf("got %v, want %v", err, ErrTruncated)
 	}
 	if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
-		t.Errorf("a file of %d bytes made Read allocate %d", len(huge), got)
+		t.Errorf("a file of %d bytes made DecodeFile allocate %d bytes", len(huge), got)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestFloatsRefuseWhatIsNotFinite(t *testing.T) {
 		}
 	}
 	if _, err := ReadFloats32(make([]byte, 5), 1); !errors.Is(err, ErrFormat) {
-		t.Error("five bytes pass for one number")
+		t.Error("five bytes are accepted as one number")
 	}
 }
 
@@ -134,7 +134,8 @@ func TestFullDiskIsReported(t *testing.T) {
 	}
 }
 
-// TestNoFileIsWrittenThatCannotBeRead: long lists belong into sections.
+// TestNoFileIsWrittenThatCannotBeRead checks that a header with a long list is refused: long
+// lists belong in sections.
 func TestNoFileIsWrittenThatCannotBeRead(t *testing.T) {
 	header := []byte("[" + strings.Repeat("0,", 200_000) + "0]")
 	var out bytes.Buffer

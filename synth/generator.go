@@ -3,6 +3,7 @@ package synth
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -18,7 +19,7 @@ type Model interface {
 	// Sampler starts a draw for one caller. The draw has been checked against the model's schema
 	// and clusters.
 	Sampler(Draw) (Sampler, error)
-	// Encode writes the model: a header in JSON and sections of numbers.
+	// Encode returns the model as a file: a header in JSON and sections of numbers.
 	Encode() (*File, error)
 }
 
@@ -47,7 +48,7 @@ type Generator struct {
 // NewGenerator returns a generator for a model made from an earlier release, such as one
 // trained against a saved release. The guarantee is that of the release.
 func NewGenerator(system string, m Model, g accountant.Guarantee) *Generator {
-	return &Generator{system: system, model: m, guarantee: g}
+	return &Generator{system: system, model: m, guarantee: copied(g)}
 }
 
 // made returns an error for the zero value.
@@ -76,16 +77,38 @@ func (g *Generator) Model() Model {
 	return g.model
 }
 
-// Guarantee returns what is promised about the training records, the releases that led to the
-// generator, and what the promise does not cover.
+// Guarantee returns the privacy guarantee for the training records: its parameters, the releases
+// that led to the generator, and what the guarantee does not cover. It is the caller's own copy.
 func (g *Generator) Guarantee() accountant.Guarantee {
 	if g.made() != nil {
 		return accountant.Guarantee{NotPrivate: "nothing has been trained"}
 	}
-	return g.guarantee
+	return copied(g.guarantee)
 }
 
-// Schema returns the schema of the synthetic records. Of persons it generates rows.
+// copied shares no list with a guarantee, and no pointer.
+func copied(g accountant.Guarantee) accountant.Guarantee {
+	g.Samplers, g.NoiseClass = slices.Clone(g.Samplers), slices.Clone(g.NoiseClass)
+	g.Entries, g.NotCovered = slices.Clone(g.Entries), slices.Clone(g.NotCovered)
+	for i := range g.Entries {
+		e := &g.Entries[i]
+		e.Event, e.NoiseClass = slices.Clone(e.Event), slices.Clone(e.NoiseClass)
+		e.Lines = pointed(e.Lines)
+	}
+	g.Kept = pointed(g.Kept)
+	return g
+}
+
+func pointed[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	own := *p
+	return &own
+}
+
+// Schema returns the schema of the synthetic records. If a person has several rows, the synthetic
+// records are single rows.
 func (g *Generator) Schema() records.Schema {
 	if g.made() != nil {
 		return records.Schema{}
@@ -109,7 +132,7 @@ func (g *Generator) Clusters() int {
 	return 1
 }
 
-// Weights returns the probabilities of the clusters.
+// Weights returns the probabilities of the clusters, and {1} for generators without clusters.
 func (g *Generator) Weights() []float64 {
 	if m, ok := g.Model().(Mixture); ok {
 		return m.Weights()
@@ -130,8 +153,8 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 // Sample generates n records. The caller chooses n, which does not depend on the private number of
 // training records.
 //
-// Records of a table obey the constraints declared with its schema, and those that [Given] adds for
-// a draw; identifiers are newly generated.
+// Records of a table obey the constraints declared with its schema and those that [Given] adds
+// for this draw. Identifiers are newly generated.
 //
 // Errors: ctx.Err(); *param.Error for a negative n, for a cluster or a class that does not exist,
 // or for constraints that the records cannot have; *[Rejected] if too few records meet the
@@ -157,7 +180,7 @@ func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (reco
 // Errors: those of Sample.
 func (g *Generator) Stream(ctx context.Context, n int,
 	opts ...DrawOption) iter.Seq2[records.Data, error] {
-	d := drawOf(opts) // every iteration yields the same records
+	d := drawOf(opts) // once, so that every iteration yields the same records
 	return func(yield func(records.Data, error) bool) {
 		s, err := g.open(n, d)
 		if err != nil {

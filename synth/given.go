@@ -11,12 +11,14 @@ import (
 // Given draws records that obey constraints, in addition to those of the schema: a condition such
 // as records.Only("income", "high") or records.Within("age", 30, 40), or, for sets,
 // records.HasItems(3). The records have the model's distribution, conditioned on the constraints.
-// Some constraints are met exactly, without rejecting records: one class by every system, values of
-// any columns by AIM and MST, items by the other baselines. All others are met by rejection.
-// [OnAccepted] reports the acceptance of every constraint. The error is *[Rejected] if fewer
-// records are accepted than [Effort] allows.
+// Some constraints are met exactly, without rejecting records: a constraint to one class by every
+// system, constraints on values of any columns and combinations of levels by AIM and MST, and
+// constraints on items by the other baselines. All others are met by rejection. [OnAccepted] reports
+// the acceptance of every constraint. The error is *[Rejected] if fewer records are accepted than
+// [Effort] demands.
 //
-// Guarantee: post-processing: constraints are public, and records are generated ones.
+// Guarantee: this is post-processing: constraints are public, and only generated records are
+// tested.
 func Given(constraints ...records.Constraint) DrawOption {
 	return func(d *Draw) { d.Given = append(d.Given, constraints...) }
 }
@@ -35,12 +37,12 @@ const defaultEffort = 1000
 
 func (d Draw) effort() int { return cmp.Or(d.Effort, defaultEffort) }
 
-// Accepted states how many generated records met the constraints of a draw.
+// Accepted states how many of the generated records met the constraints of a draw.
 type Accepted struct {
 	Kept, Tried int                  // records, of those that the model drew
-	Exact       []string             // constraints that the model met by itself
-	Probability float64              // of these together, if the model knows it, else 0
-	Each        []records.Acceptance // for every constraint by itself, among the tried
+	Exact       []string             // constraints that the model itself met exactly
+	Probability float64              // of these, within [OfClass], if the model knows it, otherwise 0
+	Each        []records.Acceptance // of every constraint by itself, among the records tried
 }
 
 // Rate returns the fraction of the tried records that was kept, 1 if none was tried.
@@ -57,10 +59,11 @@ type Rejected struct {
 // Error states how many records each constraint accepts.
 func (e *Rejected) Error() string {
 	if e.Tried == 0 {
-		return "synth: constraints of probability zero under the model: " + strings.Join(e.Exact, "; ")
+		return "synth: the constraints have probability zero under the model: " +
+			strings.Join(e.Exact, "; ")
 	}
-	text := fmt.Sprintf("synth: constraints kept %d of %d generated records, and of the last %d fewer "+
-		"than %d", e.Kept, e.Tried, fewest*e.Effort, fewest)
+	text := fmt.Sprintf("synth: %d of %d generated records met the constraints, and fewer than %d of "+
+		"the last %d", e.Kept, e.Tried, fewest, fewest*e.Effort)
 	each := make([]string, len(e.Each))
 	for i, a := range e.Each {
 		each[i] = a.String()

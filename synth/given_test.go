@@ -17,7 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// noise is a model that knows nothing: every coordinate is uniform, and so is the class.
+// noise is a model whose coordinates and classes are uniform and independent.
 type noise struct{ schema records.Schema }
 
 func (m noise) Schema() records.Schema       { return m.schema }
@@ -54,7 +54,8 @@ func day(text string) time.Time {
 	return m
 }
 
-// lines is a table like the line items of TPC-H, with what such a table promises.
+// lines returns the schema of a table like the line items of TPC-H, with the constraints of such
+// a table.
 func lines(t testing.TB) records.Schema {
 	t.Helper()
 	var modes []string
@@ -90,9 +91,9 @@ func lines(t testing.TB) records.Schema {
 
 var million = flag.Bool("million", false, "draw a million constrained records, in some ten seconds")
 
-// TestManyConstrainedRecords: of a hundred thousand records, or a million with the flag -million,
-// none breaks a constraint, by a test of their texts that shares nothing with what enforces them.
-// They are checked part by part, as they are streamed.
+// TestManyConstrainedRecords checks that none of a hundred thousand records, or of a million with
+// the flag -million, violates a constraint. It compares their texts and shares no code with the
+// enforcement. Records are checked chunk by chunk, as they are streamed.
 func TestManyConstrainedRecords(t *testing.T) {
 	n := 100_000
 	if *million {
@@ -122,7 +123,8 @@ func TestManyConstrainedRecords(t *testing.T) {
 	if total != n || len(keys) != n || len(ids) != n {
 		t.Errorf("%d records of %d, %d keys, %d identifiers", total, n, len(keys), len(ids))
 	}
-	t.Logf("%d records in %v without the test, %.3g accepted: %v", n, spent, done.Rate(), done.Each)
+	t.Logf("%d records in %v without the checks, a fraction of %.3g accepted: %v", n, spent,
+		done.Rate(), done.Each)
 	if done.Kept != n || done.Tried < n || len(done.Each) != 7 {
 		t.Errorf("%+v", done)
 	}
@@ -143,27 +145,29 @@ func checkLines(t *testing.T, f *records.Frame, keys, ids map[string]bool,
 		var discount float64
 		fmt.Sscan(v("l_discount"), &discount)
 		for what, fine := range map[string]bool{
-			"dates":        order <= ship && (receipt == "" || ship <= receipt), // ISO texts sort
+			"dates":        order <= ship && (receipt == "" || ship <= receipt), // ISO dates sort as text
 			"shipped":      ship <= "1998-12-01",
 			"discount":     discount >= 0.01 && discount <= 0.1,
 			"combinations": strings.Contains("RF AF NO NF", pair),
 		} {
 			if !fine {
-				t.Fatalf("row %d breaks %s: %s %s %s %s %v", i, what, order, ship, receipt, pair, discount)
+				t.Fatalf("row %d violates %s: %s %s %s %s %v", i, what, order, ship, receipt, pair,
+					discount)
 			}
 		}
 		for k, columns := range [2][2]string{{"l_supplier", "l_shipmode"},
 			{"l_returnflag", "l_linestatus"}} {
 			from, to := v(columns[0]), v(columns[1])
 			if was, seen := follows[k][from]; seen && was != to {
-				t.Fatalf("%s is %s and %s", from, was, to)
+				t.Fatalf("%s determines both %s and %s", from, was, to)
 			}
 			follows[k][from] = to
 		}
 	}
 }
 
-// TestGivenValues of any column, and of the class exactly.
+// TestGivenValues draws records with given values of columns of every kind, the class being met
+// exactly.
 func TestGivenValues(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("age", 0, 99).WithMissing(),
 		records.Categorical("town", "Bonn", "Köln", "Ulm"), records.Label("income", "low", "high"),
@@ -191,11 +195,11 @@ func TestGivenValues(t *testing.T) {
 	if f.Len() != 3000 || len(done.Exact) != 1 || done.Each[0].Met != done.Tried {
 		t.Errorf("%d records, %+v", f.Len(), done)
 	}
-	// The model's own probabilities: half of all ages are missing and a tenth of the others from 30 to
-	// 39, two of three towns, and 29 of 60 minutes. With some 190,000 tried records each rate is
-	// within 5 standard deviations, which fails with probability below 1e-6.
+	// Under the model, half of all ages are missing and a tenth of the others are 30 to 39; two of
+	// three towns and 29 of 60 minutes are allowed. Each rate among some 190,000 tried records must
+	// be within 5 standard deviations; by chance one is not with probability below 1e-6.
 	for i, want := range []float64{1, 0.05, 2. / 3, 29. / 60} {
-		ends := 0.001 // of whole numbers and seconds
+		ends := 0.001 // for the ends of intervals of whole numbers and seconds
 		far := 5*math.Sqrt(want*(1-want)/float64(done.Tried)) + ends
 		if got := done.Each[i].Rate(); math.Abs(got-want) > far {
 			t.Errorf("%v, want %v", done.Each[i], want)
@@ -219,7 +223,8 @@ func TestGivenValues(t *testing.T) {
 	}
 }
 
-// TestRejectionStatesItsAcceptance, and ends in an error where that is too low.
+// TestRejectionStatesItsAcceptance checks that a draw ends with an error that states the
+// acceptance of every constraint if too few records are accepted.
 func TestRejectionStatesItsAcceptance(t *testing.T) {
 	s := lines(t).WithConstraints()
 	g := generatorOf(s)
@@ -232,12 +237,12 @@ func TestRejectionStatesItsAcceptance(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	t.Logf("%v after %v", err, time.Since(start))
-	// Of 8,000 uniform values 0.1 % and 0.5 % are met: 8 and 40 are expected, and three times as many
-	// have probability below 1e-6 each.
+	// Uniform values meet the two constraints with probability 0.1 % and 0.5 %. Of 8,000 records 8
+	// and 40 are expected, and three times as many have probability below 1e-6 each.
 	if a := rejected.Each; a[0].Met > 24 || a[1].Met > 120 {
 		t.Errorf("%v", a)
 	}
-	// A key runs out: seven line numbers.
+	// The values of a unique key run out: there are only seven.
 	few, err := records.NewSchema(records.Integer("n", 1, 7), records.Numeric("x", 0, 1))
 	if err != nil {
 		t.Fatal(err)
@@ -260,7 +265,7 @@ func TestRejectionStatesItsAcceptance(t *testing.T) {
 	}
 }
 
-// TestRepairedRecords are kept at every effort.
+// TestRepairedRecords checks that almost all records are kept if constraints are repaired.
 func TestRepairedRecords(t *testing.T) {
 	s := lines(t)
 	g := generatorOf(s.WithConstraints(records.Ascending("o_orderdate", "l_shipdate",
@@ -278,7 +283,7 @@ func TestRepairedRecords(t *testing.T) {
 	}
 }
 
-// TestTheSameSeedGivesTheSameConstrainedRecords, streamed or not.
+// TestTheSameSeedGivesTheSameConstrainedRecords checks it for Stream and Sample.
 func TestTheSameSeedGivesTheSameConstrainedRecords(t *testing.T) {
 	g := generatorOf(lines(t))
 	text := func() string {

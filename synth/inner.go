@@ -9,22 +9,23 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// An Inner is one plan that is carried out as a part of a run of several, on the run's records and
-// from the run's reservation; see [Run.FitInner]. Package sequence runs plans in this way.
+// An Inner is a plan that is carried out as a part of a run of several plans, on the run's
+// records and from the run's reservation; see [Run.FitInner]. Package sequence runs plans in this
+// way.
 type Inner struct {
 	Plan   Plan
-	Prefix string // of the purposes of the plan's stages among those of the run
-	// Public are synthetic records of an earlier part, as public as what they were drawn from; nil for
-	// the first part.
+	Prefix string // put before the purposes of the plan's stages to name them in the run
+	// Public holds synthetic records of an earlier part, as public as the model they were drawn
+	// from; nil for the first part.
 	Public  records.Data
-	Follows bool // there is an earlier part
-	// Saved is the state of the part from which it resumes; nil for none.
+	Follows bool // reports whether there is an earlier part
+	// Saved is the state from which the part resumes; nil if it starts anew.
 	Saved *File
-	// Keep makes the run's state from the part's.
+	// Keep returns the run's state, given the part's.
 	Keep func(*File) (*File, error)
 }
 
-// base is how a plan that embeds a Program hands it out.
+// base returns p: plans that embed a Program hand it out by this method.
 func (p *Program) base() *Program { return p }
 
 // programOf returns the program of a plan; nil for a plan without one.
@@ -38,8 +39,8 @@ func programOf(p Plan) *Program {
 	return nil
 }
 
-// WorkOf returns what a plan's system does; nil for a plan that does not embed a Program and for
-// the zero value.
+// WorkOf returns the Work of a plan; nil for a plan that does not embed a Program and for the
+// zero value.
 func WorkOf(p Plan) Work {
 	if program := programOf(p); program != nil {
 		return program.work
@@ -60,7 +61,7 @@ func (in Inner) Stages() []Stage {
 	return list
 }
 
-// Releaser is a Work whose generators draw records of another schema than the plan's, such as
+// A Releaser is a Work whose generators draw records of another schema than the plan's, such as
 // records without labels.
 type Releaser interface{ Releases() records.Schema }
 
@@ -78,7 +79,7 @@ type enclosing struct {
 	part Inner
 }
 
-// inner returns the run of a part.
+// inner returns the run that carries out a part.
 func (r *Run) inner(in Inner) (*Run, error) {
 	program := programOf(in.Plan)
 	if program == nil || r.program == nil {
@@ -95,7 +96,7 @@ func (r *Run) inner(in Inner) (*Run, error) {
 	return sub, nil
 }
 
-// JudgeInner makes the checks of a part that come before the run's reservation; see [Judge].
+// JudgeInner makes those checks of a part that precede the run's reservation; see [Judge].
 //
 // Errors: those of the part's Judge; *param.Error for a plan that cannot be a part.
 func (r *Run) JudgeInner(in Inner) error {
@@ -109,14 +110,14 @@ func (r *Run) JudgeInner(in Inner) error {
 	return nil
 }
 
-// FitInner carries out a part. It draws from the allowances of the run's own stages, under the
-// part's prefix, and what it reports and keeps goes to the run.
+// FitInner carries out a part. The part draws from the allowances of those stages of the run that
+// have the part's prefix. Its progress reports and its state go to the run.
 //
 // Guarantee: nothing is reserved, since the run's plan holds the part's Stages.
 // Errors: those of the part; ErrData for data that failed meanwhile, in which case nothing of the
 // part may be used; *param.Error for a plan that cannot be a part, for stages that the run's plan
-// lacks, for a part that Follows without records or has them without, and for private records among
-// the public ones.
+// lacks, for a part with Follows but without public records or the reverse, and for private
+// records among the public ones.
 func (r *Run) FitInner(ctx context.Context, in Inner) (Model, error) {
 	sub, err := r.inner(in)
 	if err != nil {
@@ -173,7 +174,7 @@ func (r *Run) full(purpose string) string {
 	return r.outer.run.full(r.outer.part.Prefix + purpose)
 }
 
-// keep passes a part's state on to the run that it is a part of.
+// keep passes a part's state on to the run that contains it.
 func (e *enclosing) keep(state func() (*File, error)) {
 	if state == nil {
 		e.run.Keep(nil)

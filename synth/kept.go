@@ -16,7 +16,7 @@ import (
 // a line that the checkpoint has seen.
 func (k *keeper) checkLedger(kept *accountant.Kept) error {
 	if kept == nil {
-		return nil // kept with a ledger in memory
+		return nil // the checkpoint was kept with a ledger in memory
 	}
 	return k.run.Ledger.Holds(*kept)
 }
@@ -41,7 +41,7 @@ func (r *Run) ledTo(g *Generator) error {
 		release.Plan = "" // a plan that cannot be written
 	}
 	sum := sha256.New()
-	if g.Save(sum) == nil { // a model that cannot be written is named by its plan alone
+	if g.Save(sum) == nil { // a model that cannot be written is identified by its plan alone
 		release.Artefact = hex.EncodeToString(sum.Sum(nil))
 	}
 	if err := r.Ledger.LedTo(release); err != nil {

@@ -8,16 +8,16 @@ import (
 )
 
 // If a checkpoint is kept, a release that is drawn once is drawn in shares. Eight Gaussian
-// releases of effect μ/√8 are together one of effect μ, and their mean is the release with the
-// noise of the whole. The margin keeps roundings on the private side.
+// releases of effect μ/√8 together have effect μ, and their mean has the noise of the single
+// release. The margin covers rounding, so that the shares never cost more than the whole.
 const (
 	shares     = 8
 	shareNoise = 2 * math.Sqrt2 * (1 + 0x1p-40)
 )
 
 // Once runs a stage that is a single joint Gaussian release of sums of the given sizes. prepare
-// states the release: its effect, and its sums with their standard deviations; their Out may be
-// nil. Once returns the noisy sums.
+// describes the release: its effect, and its sums with their standard deviations. The field Out
+// of the sums may be nil. Once returns the noisy sums.
 //
 // If a checkpoint is kept, the release is drawn in shares, each written to the file before the next
 // is drawn. Shares lost to interruptions are left out of the mean, which then has more noise.
@@ -43,7 +43,8 @@ func (r *Run) Once(purpose string, sizes []int,
 		return r.draw(a, purpose, effect, parts, 1)
 	}
 	if old := r.keeper.release(r.full(purpose)); old != nil && !old.has(sizes) {
-		return nil, fmt.Errorf("%w: a release with sums of other sizes", ErrFormat)
+		return nil, fmt.Errorf("%w: the sums kept of the release %q have other sizes than %d", ErrFormat,
+			purpose, sizes)
 	}
 	return r.shares(a, purpose, prepare)
 }
@@ -95,7 +96,7 @@ func (r *Run) Wider(purpose string) float64 {
 	return math.Sqrt(shares / float64(sum.made))
 }
 
-// draw makes one release with noise multiplied by a factor.
+// draw makes one release with noise that is wider by a factor.
 func (r *Run) draw(a *mechanism.Allowance, purpose string, effect float64, parts []mechanism.Part,
 	wider float64) ([][]float64, error) {
 	grant, err := a.Next()

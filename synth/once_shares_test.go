@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// releasesTap notes every release, and has before look at the moment it is drawn.
+// releasesTap records every release, and calls before just before it is drawn.
 type releasesTap struct {
 	list   []entropy.Release
 	before func(made int)
@@ -34,8 +34,8 @@ func (s *releasesTap) Release(r *entropy.Release) error {
 	return nil
 }
 
-// Shares have the noise and the effect of their event, together those of the whole release, and
-// their mean is what is returned.
+// TestSharesAreTogetherTheRelease checks that all shares together have the effect of the single
+// release, that their mean has its noise, and that Once returns this mean.
 func TestSharesAreTogetherTheRelease(t *testing.T) {
 	const z, std = 5.0, 10.0
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
@@ -44,6 +44,7 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 	}
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	var out [][]float64
+	place := []float64{-1} // which holds no share: the mean alone is for the caller
 	p, err := synth.NewProgram("reading", table.Schema(), budget, []synth.Stage{{Purpose: "once",
 		Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}},
 		reading{func(r *synth.Run) error {
@@ -51,7 +52,7 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 			out, err = r.Once("once", []int{1}, func() (float64, []mechanism.Part, error) {
 				sum := mechanism.NewFixedSum(1, mechanism.GridFor(std))
 				sum.AddInt(0, 100)
-				return 1 / z, []mechanism.Part{{Sum: sum, Std: std}}, nil
+				return 1 / z, []mechanism.Part{{Sum: sum, Std: std, Out: place}}, nil
 			})
 			return err
 		}})
@@ -62,6 +63,9 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 	if _, err := p.FitOn(entropy.WithTap(t.Context(), tap), accountant.NewLedger(budget), table,
 		synth.Checkpoint(filepath.Join(t.TempDir(), "run"))); err != nil {
 		t.Fatal(err)
+	}
+	if place[0] != -1 {
+		t.Errorf("a share stands where the caller wants the mean: %v", place)
 	}
 	square, precision, mean := 0.0, 0.0, 0.0
 	for _, r := range tap.list {
@@ -80,8 +84,9 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 	}
 }
 
-// A run that is killed while it draws its fourth share loses that share alone: another process
-// averages the three of the first and the four that it draws itself.
+// TestAKilledRunLosesOneShare checks that a run that is killed while it draws its fourth share
+// loses only this one: another process averages the first three and the four that it draws
+// itself.
 func TestAKilledRunLosesOneShare(t *testing.T) {
 	const z, killed = 5.0, 3
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
@@ -146,8 +151,8 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 	}
 }
 
-// TestTheLastShareIsKept: when a release is handed out, the file holds all of its shares. A process
-// that is killed right then has lost none.
+// TestTheLastShareIsKept checks that the file holds all shares of a release when Once returns it,
+// so that a process that is killed just then has lost none.
 func TestTheLastShareIsKept(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {

@@ -18,15 +18,15 @@ type options struct {
 	preview      func(int, *Generator)
 	previewEvery int
 	checkpoint   string
-	keeps        bool // a checkpoint was asked for
-	keepEvery    int  // uses between checkpoints; 0 goes by time
+	keeps        bool // reports whether a checkpoint was asked for
+	keepEvery    int  // uses between two writes of the checkpoint; 0 decides by time
 	shards       []string
 }
 
-// On runs the arithmetic on a backend, for example device.CPUWith(1). The default uses every core.
+// On computes on the given backend, for example device.CPUWith(1). The default uses every core.
 func On(b device.Backend) Option { return func(o *options) { o.backend = b } }
 
-// OnProgress calls f after every private stage, such as an iteration of clustering or a batch of
+// OnProgress calls f after every private step, such as an iteration of clustering or a batch of
 // mixtures, and after every training step, on the goroutine that called Fit.
 func OnProgress(f func(Progress)) Option { return func(o *options) { o.progress = f } }
 
@@ -41,22 +41,23 @@ func OnPreview(every int, f func(step int, g *Generator)) Option {
 // resumes after an interruption. How often the file is written depends on how long writing takes.
 //
 // Guarantee: a run, however often it is killed and resumed, takes no more uses of its stages than
-// it reserved, and never uses noise twice: the file counts a use as taken before it is drawn. Uses
-// that were drawn and lost stay spent, so a kill costs the uses since the last write. A single
-// Gaussian release is drawn in eight shares, each with √8 times the noise and together at the price
-// of the whole, so that a kill loses at most one share. The file holds released state, public
-// randomness and counts, and may be published like the result. A file that is copied and restored
-// later cannot be detected by the file itself.
+// it reserved, and never uses noise twice: the file counts a use as taken before it is drawn.
+// Uses that were drawn and lost stay spent, so a kill costs the uses since the last write. A
+// single Gaussian release is drawn in eight shares, each with √8 times the noise. Together they
+// cost as much as the single release, and a kill loses at most one share. The file holds released
+// state, public randomness and counts, and may be published like the result. Whether an older
+// copy of the file was put back cannot be detected from the file alone.
 //
 // A file belongs to one plan and one unit (see records.UnitOf): others are refused with ErrPlan.
 // Plans are identified by their JSON, by everything they may draw, and by the Go types of
 // user-defined parts, such as an architecture. Fields of such a part that its JSON omits are not
 // compared.
 //
-// The file does not identify the records. If the call resumes with other records, the uses on each
-// data set stay within the reservation, so each has the plan's guarantee. Stages in disjoint parts
-// of the records, such as one for each class, need every record to stay in its part: records must
-// not be relabelled in between. A complete file returns the result of the records it was made from.
+// The file does not identify the records. If the call resumes with other records, the uses on
+// each data set stay within the reservation, so each has the plan's guarantee. Stages in disjoint
+// parts of the records, such as one for each class, need every record to stay in its part:
+// records must not be relabelled in between. The file of a complete run returns the result of the
+// records it was made from.
 //
 // A file serves one run at a time. After the run is complete, the file holds its result, and
 // the same call returns it again without drawing anything.
@@ -84,7 +85,8 @@ func collect(opts []Option) (options, error) {
 		"a positive number of steps")
 	taken := strings.HasSuffix(o.checkpoint, ".tmp") || strings.HasSuffix(o.checkpoint, ".lock")
 	k.OK(!o.keeps || o.checkpoint != "" && !taken, "privgen.Checkpoint.path", o.checkpoint,
-		"the path of a file whose name does not end in .tmp or .lock, which are reserved for files next to checkpoints")
+		"the path of a file whose name does not end in .tmp or .lock, "+
+			"which are reserved for files next to checkpoints")
 	return o, k.Err()
 }
 

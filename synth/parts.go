@@ -27,7 +27,7 @@ func RandomPart(name string, source *rand.PCG) Part {
 	return Part{name, source.MarshalBinary, source.UnmarshalBinary}
 }
 
-// Part32 returns a list of n numbers. Load allocates no more than the section's size.
+// Part32 returns the part of a list of n numbers. Load allocates no more than the section's size.
 func Part32(name string, list *[]float32, n int) Part {
 	return Part{name, func() ([]byte, error) { return Floats32(*list), nil },
 		func(data []byte) (err error) {
@@ -36,7 +36,7 @@ func Part32(name string, list *[]float32, n int) Part {
 		}}
 }
 
-// Part64 returns a list of n numbers. Load allocates no more than the section's size.
+// Part64 returns the part of a list of n numbers. Load allocates no more than the section's size.
 func Part64(name string, list *[]float64, n int) Part {
 	return Part{name, func() ([]byte, error) { return Floats64(*list), nil },
 		func(data []byte) (err error) {
@@ -47,7 +47,7 @@ func Part64(name string, list *[]float64, n int) Part {
 
 // NewFile returns a file with a JSON header and parts.
 //
-// Errors: a header that JSON cannot hold; those of the parts.
+// Errors: that of encoding/json for a header that JSON cannot hold; those of the parts.
 func NewFile(header any, parts ...Part) (*File, error) {
 	head, err := json.Marshal(header)
 	if err != nil {

@@ -19,30 +19,30 @@ type Pass struct {
 	// State is what the sums depend on in addition to the plan, such as the release of an earlier
 	// stage: public, and in a form of the system's own.
 	State []byte `json:"state,omitempty"`
-	// Secret is what else they depend on that is not public, such as which records a sample holds. It
-	// travels sealed, beside the pass, and its length may be seen.
+	// Secret is anything else that the sums depend on and that is not public, such as which records
+	// are in a sample. It travels sealed, next to the pass, and its length may be seen.
 	Secret Secret `json:"-"`
 }
 
-// A Secret is bytes for processes that may see the records. It prints as [private] and is not
-// written.
+// A Secret holds bytes for processes that may see the records. It prints as [private], in JSON
+// too.
 type Secret []byte
 
 // Format writes "[private]" for every verb.
 func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "[private]") }
 
-// LogValue is "[private]".
+// LogValue returns "[private]".
 func (Secret) LogValue() slog.Value { return slog.StringValue("[private]") }
 
-// MarshalText writes "[private]".
+// MarshalText returns "[private]".
 func (Secret) MarshalText() ([]byte, error) { return []byte("[private]"), nil }
 
-// PassWork is a Work that meets records in passes over all of them and in no other way: other
-// processes can make the sums, in any number of shards.
+// A PassWork is a Work that reads records in passes over all of them and in no other way. Other
+// processes can compute the sums, in any number of shards.
 type PassWork interface {
 	Work
-	// Passes are the purposes of the stages, each of which makes one pass; none for a plan that
-	// reads records in other ways too.
+	// Passes returns the purposes of the stages, each of which makes one pass; none for a plan that
+	// also reads records in other ways.
 	Passes() []string
 	// Partial returns the sums of a pass over no records.
 	//
@@ -50,21 +50,21 @@ type PassWork interface {
 	Partial(p Pass, be device.Backend) (*partial.Partial, error)
 }
 
-// passes is the work, if it reads records in passes alone.
+// passes returns the work if it reads records in passes only.
 func (p *Program) passes() (PassWork, error) {
 	if err := p.made(); err != nil {
 		return nil, err
 	}
 	w, ok := p.work.(PassWork)
 	if !ok || len(w.Passes()) == 0 {
-		return nil, param.New(p.system+".Plan", "a plan that reads records by position",
-			"a plan of exact sums over all records")
+		return nil, param.New(p.system+".Plan", "a plan that reads single records",
+			"a plan that reads records only in exact sums over all of them")
 	}
 	return w, nil
 }
 
-// A PassPlan is a Plan whose sums other processes can make, shard by shard: it reads records in
-// passes over all of them and in no other way.
+// A PassPlan is a Plan whose sums other processes can compute, shard by shard: it reads records
+// in passes over all of them and in no other way.
 type PassPlan interface {
 	Plan
 	// Partial returns the sums of a pass over no records: see [NewPartial].
@@ -74,8 +74,8 @@ type PassPlan interface {
 		read func(context.Context, Pass) (*partial.Partial, error), opts ...Option) (*Generator, error)
 }
 
-// NewPartial returns the sums of a pass over no records, computed on the backend that [On] names;
-// of other options none matters.
+// NewPartial returns the sums of a pass over no records, to be computed on the backend that [On]
+// names. Other options have no effect.
 //
 // Errors: *param.Error for a plan that reads records in other ways, a pass that it does not make,
 // and options that make no sense.
@@ -93,7 +93,7 @@ func NewPartial(p *Program, pass Pass, opts ...Option) (*partial.Partial, error)
 
 // FitPasses is like FitOn for records that other processes hold: whenever the plan needs the sums
 // of a pass, read returns those of all records together, merged from shards as package partial
-// describes. Given the same noise, what is released is the same bits as by FitOn.
+// describes. Given the same noise, the released numbers are bit for bit those of FitOn.
 //
 // Guarantee: that of FitOn for the records of all shards. Each record must be in exactly one shard.
 // Errors: those of FitOn and of read; *param.Error for a plan that reads records in other ways,
@@ -104,7 +104,8 @@ func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
 		return nil, err
 	}
 	if read == nil {
-		return nil, param.New(p.system+".FitPasses.read", nil, "a function that sums records up")
+		return nil, param.New(p.system+".FitPasses.read", nil,
+			"a function that returns the sums of a pass over all records")
 	}
 	return p.Carry(ctx, ledger, nil, func(r *Run) (Model, error) {
 		r.read = read
@@ -112,8 +113,8 @@ func FitPasses(ctx context.Context, p *Program, ledger *accountant.Ledger,
 	}, opts...)
 }
 
-// Shards names, in order, the shards that the sums of FitPasses consist of. Names are public. A
-// plan that distinguishes records by their position needs them; others ignore them.
+// Shards lists, in order, the names of the shards that FitPasses adds up. Names are public. A
+// plan that identifies records by their position needs them; others ignore them.
 func Shards(names ...string) Option { return func(o *options) { o.shards = names } }
 
 // Shards returns the names given by the option Shards.
@@ -123,8 +124,8 @@ func (r *Run) Shards() []string { return r.shards }
 func (r *Run) Elsewhere() bool { return r.read != nil }
 
 // Read makes a pass over the run's records and returns its sums, which may only be used for a
-// release. The release must note the noise class real (see NoteReal) if the sums have it:
-// partial.Partial.Real.
+// release. If the sums are inexact (see partial.Partial.Real), the release must note the noise
+// class real; see [Run.NoteReal].
 //
 // Errors: those of what reads the records; *param.Error for sums of another pass, or of a unit that
 // the ledger's guarantee does not permit.
@@ -151,7 +152,8 @@ func (r *Run) Read(ctx context.Context, pass Pass) (*partial.Partial, error) {
 	return sums, nil
 }
 
-// elsewhere asks for sums and compares them with empty ones of the pass.
+// elsewhere obtains the sums from the function of FitPasses and checks that they are sums of this
+// pass.
 func (r *Run) elsewhere(ctx context.Context, pass Pass, empty *partial.Partial) (*partial.Partial,
 	error) {
 	sums, err := r.read(ctx, pass)

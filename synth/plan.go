@@ -50,14 +50,15 @@ type Plan interface {
 // on the ledger and the stage in progress reports.
 type Stage struct {
 	Purpose string
-	Event   accountant.Event // of one of Count equal releases
+	Event   accountant.Event // one of Count equal releases
 	Count   int
 	Parts   int // disjoint parts of the records, each with its Count releases; 0 means 1
-	// NoiseMultiplier is that of the event, relative to its sensitivity.
+	// NoiseMultiplier is the event's noise relative to its sensitivity.
 	NoiseMultiplier float64
-	Epsilon         accountant.Bound // of this stage if it were the only one; found by NewProgram
+	Epsilon         accountant.Bound // ε of this stage if it were the only one; set by NewProgram
 
-	// Lanes divides the releases among allowances that can draw concurrently; 0 means 1.
+	// Lanes is the number of allowances that share the releases and can draw concurrently; 0 means
+	// 1.
 	Lanes int
 	// Once means that the stage is a single Gaussian release, run by Run.Once.
 	Once bool

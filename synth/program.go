@@ -21,7 +21,7 @@ type Work interface {
 	Notes() []string
 	// Config returns the system's part of the plan's JSON, from which the system reads the plan back.
 	//
-	// Errors: a configuration that JSON cannot hold, such as one with a user-defined
+	// Errors: one for a configuration that JSON cannot hold, such as one with a user-defined
 	// architecture.
 	Config() (json.RawMessage, error)
 	// Fit runs the stages. It draws noise and samples from the run's allowances only and returns
@@ -29,9 +29,9 @@ type Work interface {
 	Fit(ctx context.Context, r *Run) (Model, error)
 }
 
-// A PersonWork is a Work that takes persons of several rows: it reads records by [records.RowsOf]
-// or [records.AsPersons] instead of single ones. Plans of other systems refuse a
-// schema of persons.
+// A PersonWork is a Work that accepts persons of several rows: it reads persons by
+// [records.RowsOf] or [records.AsPersons] instead of single records. Plans of other systems
+// refuse a schema of persons.
 type PersonWork interface{ TakesPersons() }
 
 // A Program is the part of a plan that all systems share: its stages with their prices, their
@@ -49,7 +49,7 @@ type Program struct {
 
 // NewProgram prices all stages.
 //
-// Errors: accountant.ErrBudgetExceeded where the stages together cost more than the budget;
+// Errors: accountant.ErrBudgetExceeded if the stages together cost more than the budget;
 // accountant.ErrUnsupported if a stage has no known sound analysis; *param.Error for invalid
 // stages.
 func NewProgram(system string, schema records.Schema, budget accountant.Budget, stages []Stage,
@@ -90,7 +90,7 @@ func overspent(system, what string, cost accountant.Bound, budget accountant.Bud
 func (p *Program) check() error {
 	var k param.Checker
 	k.OK(p.system != "", "synth.NewProgram.system", p.system, "a name")
-	k.OK(p.work != nil, "synth.NewProgram.work", nil, "the system's work")
+	k.OK(p.work != nil, "synth.NewProgram.work", nil, "the system's Work")
 	k.OK(len(p.stages) > 0, "synth.NewProgram.stages", len(p.stages), "at least one stage")
 	if _, persons := p.work.(PersonWork); !persons {
 		k.Add(records.RefusePersons(p.system+".Config.Schema", p.schema))
@@ -102,8 +102,8 @@ func (p *Program) check() error {
 		seen[s.Purpose] = true
 		k.OK(s.Event != nil, path+"Event", nil, "an event")
 		k.OK(s.Count > 0, path+"Count", s.Count, "a positive integer")
-		k.OK(s.Lanes >= 0 && s.Parts >= 0, path+"Lanes", s.Lanes,
-			"a positive number of lanes and of parts, or 0")
+		k.OK(s.Lanes >= 0, path+"Lanes", s.Lanes, "a positive integer, or 0 for 1")
+		k.OK(s.Parts >= 0, path+"Parts", s.Parts, "a positive integer, or 0 for 1")
 		if _, gaussian := s.Event.(accountant.Gaussian); s.Once {
 			k.OK(gaussian && s.Count == 1 && s.parts() == 1 && s.lanes() == 1, path+"Once", true,
 				"false unless the stage is a single Gaussian release")
@@ -170,8 +170,8 @@ func (p *Program) String() string {
 // planVersion is written into every plan; unknown versions are an error.
 const planVersion = 2
 
-// planJSON is a plan as a file holds it. Readers of the file see its price and stages; programs
-// compute them again.
+// planJSON is a plan as stored in a file. The file states stages and prices for human readers;
+// programs compute them again.
 type planJSON struct {
 	Version int               `json:"version"`
 	System  string            `json:"system"`
@@ -182,9 +182,9 @@ type planJSON struct {
 	Epsilon *accountant.Bound `json:"epsilon,omitempty"`
 }
 
-// MarshalJSON writes the plan: its public parameters with every noise multiplier, and its price.
+// MarshalJSON returns the plan: its public parameters with every noise multiplier, and its price.
 //
-// Errors: *param.Error for the zero value; a configuration that JSON cannot hold.
+// Errors: *param.Error for the zero value; those of Work.Config.
 func (p *Program) MarshalJSON() ([]byte, error) {
 	j, err := p.parameters()
 	if err != nil {

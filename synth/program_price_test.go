@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A plan that costs more than its budget is none, by one stage or by all together.
+// TestPlansKeepTheirBudget checks that a plan whose stages together cost more than the budget is
+// refused.
 func TestPlansKeepTheirBudget(t *testing.T) {
 	for _, count := range []int{1, 2, 4} {
 		var stages []synth.Stage

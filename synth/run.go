@@ -67,9 +67,9 @@ func (p *Program) Carry(ctx context.Context, ledger *accountant.Ledger, data rec
 		return nil, err
 	}
 	if r.keeper != nil {
-		defer r.keeper.close() // where fit panics; otherwise it is closed by then
+		defer r.keeper.close() // takes effect only if fit panics
 	}
-	defer r.over.Store(true) // where fit panics
+	defer r.over.Store(true) // takes effect only if fit panics
 	m, err := fit(r)
 	if records.Failed(r.Data) {
 		err = fmt.Errorf("%s: %w", p.system, ErrData)
@@ -102,7 +102,7 @@ func (r *Run) judge(ctx context.Context) error {
 		return param.New(p.system+".Fit.ledger", got, "the plan's relation, "+want.String())
 	}
 	if p.schema.RowsPerPerson() > 0 && r.Ledger.Unit() == records.UnitRecord {
-		return param.New(p.system+".Fit.ledger", "one record",
+		return param.New(p.system+".Fit.ledger", "a ledger that protects one record",
 			"a ledger made with accountant.WithUnit(records.UnitUser), since the plan is for persons")
 	}
 	if data := r.Data; data != nil {
@@ -139,18 +139,19 @@ func FreeRun(g accountant.Guarantee, opts ...Option) (*Run, error) {
 	}
 	if o.keeps {
 		return nil, param.New("privgen.Checkpoint", o.checkpoint,
-			"none: this run makes no private releases")
+			"left out, since this run makes no private releases")
 	}
 	if o.preview != nil {
-		return nil, param.New("privgen.OnPreview", "a function", "none: this run has no private steps")
+		return nil, param.New("privgen.OnPreview", "a function",
+			"left out, since this run has no private steps")
 	}
 	return &Run{Backend: o.backend, options: o, epsilon: g.Epsilon, start: time.Now()}, nil
 }
 
-// Run is a fit in progress: its data and its reserved draws. A system gets it from [Program.FitOn]
+// A Run is a fit in progress: its data and its reserved draws. A system receives it in its Fit
 // and must not keep it.
 type Run struct {
-	Data    records.Data // held to the schema
+	Data    records.Data // with every value clamped to the schema
 	Ledger  *accountant.Ledger
 	Backend device.Backend
 
@@ -160,8 +161,8 @@ type Run struct {
 	epsilon float64 // of a run without a ledger
 	allowed map[string][]*mechanism.Allowance
 	keeper  *keeper         // nil without a checkpoint
-	real    map[string]bool // stages of Once whose sums are not exact
-	over    atomic.Bool     // fit has returned
+	real    map[string]bool // stages run by Once whose sums are inexact
+	over    atomic.Bool     // reports whether fit has returned
 
 	read func(context.Context, Pass) (*partial.Partial, error) // nil if the run has the records
 
@@ -178,7 +179,7 @@ func (r *Run) open(ctx context.Context) (err error) {
 		if r.keeper, err = openKeeper(ctx, r); err != nil {
 			return err
 		}
-		defer func() { // also where the ledger's policy panics
+		defer func() { // even if the ledger's policy panics
 			if !opened {
 				r.keeper.close()
 			}
@@ -212,8 +213,8 @@ func (r *Run) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// take takes one use of a line. It fails if the data have failed, and a checkpoint counts the
-// use first.
+// take takes one use of a line, after the checkpoint has counted it. It returns an error if the
+// data have failed.
 func (r *Run) take(line int, spend func() error) error {
 	if err := r.failed(); err != nil {
 		return err
@@ -224,9 +225,9 @@ func (r *Run) take(line int, spend func() error) error {
 	return r.keeper.take(line, spend)
 }
 
-// failed is called before every use and again before noise is drawn. After a failure of the
-// data nothing is released, since the records read instead are not the data's. An allowance
-// that outlives its run cannot draw.
+// failed returns an error if the data have failed or the run is over. It is called before every
+// use and again before noise is drawn. After a failure of the data nothing is released, since
+// what was read instead does not come from them. An allowance that outlives its run cannot draw.
 func (r *Run) failed() error {
 	if records.Failed(r.Data) {
 		return fmt.Errorf("%s: %w", r.program.system, ErrData)
@@ -237,8 +238,8 @@ func (r *Run) failed() error {
 	return nil
 }
 
-// transaction returns the whole plan as one transaction. If a checkpoint is kept, a stage that is
-// drawn once is drawn in shares.
+// transaction returns the whole plan as one transaction. With inShares, which is set if a
+// checkpoint is kept, a stage that is drawn once is drawn in shares.
 func (p *Program) transaction(inShares bool) (t accountant.Transaction) {
 	for _, s := range p.stages {
 		if s.Once && inShares {
@@ -262,7 +263,7 @@ func (p *Program) transaction(inShares bool) (t accountant.Transaction) {
 	return t
 }
 
-// once reports whether a stage is drawn once.
+// once reports whether the stage of this purpose is drawn once.
 func (p *Program) once(purpose string) bool {
 	return slices.ContainsFunc(p.stages, func(s Stage) bool { return s.Once && s.Purpose == purpose })
 }
@@ -280,7 +281,7 @@ func (r *Run) Allowance(purpose string) *mechanism.Allowance {
 }
 
 // Allowances returns the draws of a stage, ordered by part and, within a part, by lane. Lanes
-// without a release have none.
+// without a release are left out.
 func (r *Run) Allowances(purpose string) []*mechanism.Allowance { return r.allowed[purpose] }
 
 // Report reports the progress of a stage to the run's observer.
@@ -302,7 +303,7 @@ func (r *Run) Report(stage string, step, of int) {
 
 // Preview passes the current generator to the run's observer, if a preview is due after this step.
 //
-// Errors: those of model.
+// Errors: those of the function model.
 func (r *Run) Preview(step int, model func() (Model, error)) error {
 	if r.preview == nil || step%r.previewEvery != 0 {
 		return nil
@@ -318,7 +319,7 @@ func (r *Run) Preview(step int, model func() (Model, error)) error {
 	return nil
 }
 
-// errFree is returned by methods that a run without private releases does not support.
+// errFree is returned by methods that a run without private releases does not have.
 var errFree = errors.New("this run has no plan: it draws nothing private")
 
 // Guarantee returns the ledger's guarantee so far, with the plan's largest number of rows per unit.

@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// reading is a system whose run calls a test's function.
+// reading is a system whose Fit calls a function of the test.
 type reading struct{ fit func(*synth.Run) error }
 
 func (reading) Title() string                    { return "reading" }
@@ -23,7 +23,7 @@ func (w reading) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
 	return nil, w.fit(r)
 }
 
-// lying returns numbers outside its schema, or fails after a test's signal.
+// lying returns numbers outside its schema, and panics once the test sets fails.
 type lying struct {
 	records.Data
 	fails bool
@@ -55,7 +55,8 @@ func fitOn(t *testing.T, data records.Data,
 	return ledger, err
 }
 
-// Systems read records of any type as records of their schema.
+// TestRunsReadRecordsOfTheirSchema checks that numbers outside the schema are clamped before a
+// system reads them.
 func TestRunsReadRecordsOfTheirSchema(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {
@@ -78,14 +79,14 @@ func TestRunsReadRecordsOfTheirSchema(t *testing.T) {
 	}
 }
 
-// After data have failed nothing more is drawn, and the run ends in an error even if nothing was
-// left to draw.
+// TestRunsEndWithDataThatFail checks that nothing is drawn after the data have failed, and that
+// the run returns an error even if nothing was left to draw.
 func TestRunsEndWithDataThatFail(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for before := range 4 { // uses that are taken before the data fail
+	for before := range 4 { // number of uses taken before the data fail
 		data := &lying{Data: table}
 		ledger, err := fitOn(t, data, func(r *synth.Run) error {
 			for use := range 3 {
@@ -111,15 +112,15 @@ func TestRunsEndWithDataThatFail(t *testing.T) {
 	}
 }
 
-// read reads the first row of data that fail from now on.
+// read makes the data fail from now on and reads their first row.
 func (d *lying) read(r *synth.Run) {
 	d.fails = true
 	var b device.Batch
 	r.Data.Range(0, 1, &b)
 }
 
-// TestAllowancesEndWithTheirRun: an allowance or a grant that a system keeps draws nothing after
-// its run has returned.
+// TestAllowancesEndWithTheirRun checks that an allowance or a grant that a system keeps draws
+// nothing after its run has returned.
 func TestAllowancesEndWithTheirRun(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {

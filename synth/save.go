@@ -16,10 +16,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A System reads back the files of one system. Every system's package has a function System.
+// A System reads the files of one system. Every system's package has a function System.
 type System struct {
 	Name  string                              // as in Program and Generator
-	Plan  func(SavedPlan) (Plan, error)       // rebuilds a plan and prices it again
+	Plan  func(SavedPlan) (Plan, error)       // rebuilds a plan and computes its price again
 	Model func(*File, Loading) (Model, error) // rebuilds what Model.Encode wrote
 }
 
@@ -31,7 +31,7 @@ type Loading struct {
 	Backend       device.Backend               // never nil
 	Architectures []models.DensityArchitecture // user-defined ones, found by name
 	Decodings     []models.GeneratorArchitecture
-	Limits        records.Limits // of the size of what is read
+	Limits        records.Limits // on the size of what is read
 }
 
 // A LoadOption supplies a value that a file cannot hold.
@@ -77,7 +77,7 @@ type generatorHeader struct {
 	Guarantee accountant.Guarantee `json:"guarantee"`
 }
 
-// file is the generator as a file.
+// file returns the generator as a file.
 func (g *Generator) file() (*File, error) {
 	if err := g.made(); err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func (g *Generator) file() (*File, error) {
 
 // Save writes the generator in a self-describing format that Load reads in any process.
 //
-// Errors: the writer's; *param.Error for the zero value; an error for an architecture that
-// cannot be written.
+// Errors: those of the writer; *param.Error for the zero value; those of Model.Encode, such as
+// for an architecture that cannot be written.
 func (g *Generator) Save(w io.Writer) error {
 	f, err := g.file()
 	if err != nil {
@@ -105,7 +105,8 @@ func (g *Generator) Save(w io.Writer) error {
 	return f.Write(w)
 }
 
-// SaveFile saves to a file atomically: after a full disk or a crash the previous file is unchanged.
+// SaveFile saves to a file atomically: if the disk is full or the process crashes, a previous
+// file is unchanged.
 //
 // Errors: those of Save and of the file system.
 func (g *Generator) SaveFile(path string) error {
@@ -154,7 +155,7 @@ func (list Systems) find(name string) (System, error) {
 	for _, s := range list {
 		known = append(known, s.Name)
 	}
-	return System{}, fmt.Errorf("%w: written by an unknown system %.40q: want one of %q", ErrFormat,
+	return System{}, fmt.Errorf("%w: written by an unknown system %.40q: must be one of %q", ErrFormat,
 		name, known)
 }
 
@@ -170,12 +171,12 @@ func (list Systems) LoadFile(path string, opts ...LoadOption) (*Generator, error
 	return list.Load(bufio.NewReader(f), opts...)
 }
 
-// A SavedPlan is a plan as read from a file.
+// A SavedPlan is a plan read from a file.
 type SavedPlan struct {
 	Schema records.Schema
 	Budget accountant.Budget
 	Config json.RawMessage // the configuration from Work.Config
-	Limits records.Limits  // of the size of what the plan describes
+	Limits records.Limits  // on the size of what the plan describes
 }
 
 // Network checks a network that the plan describes against the limits before it is built.
@@ -188,19 +189,20 @@ func (p SavedPlan) Network(what string, parameters int64) error {
 	return nil
 }
 
-// Decided returns an error if the plan leaves a noise multiplier open. Every plan that was written
-// holds its own, and calibrating one takes time and memory.
+// Decided returns an error if a noise multiplier of the plan is 0, which means that it has yet to
+// be calibrated. Every plan that was written contains its noise multipliers, and calibration
+// takes time and memory.
 //
 // Errors: ErrFormat.
 func (p SavedPlan) Decided(noise ...float64) error {
 	if slices.Contains(noise, 0) {
-		return fmt.Errorf("%w: a plan without its noise multipliers", ErrFormat)
+		return fmt.Errorf("%w: a noise multiplier of the plan is missing", ErrFormat)
 	}
 	return nil
 }
 
-// ReadPlan reads the plan of any of the systems and prices it again: the price in the file is
-// not trusted.
+// ReadPlan reads the plan of any of the systems and computes its price again: the price in the
+// file is not trusted.
 //
 // Errors: ErrFormat for another version or an unknown system, and for a plan beyond its limits (see
 // [WithLimits]), a *records.LimitError; those of the system's own Plan.

@@ -2,11 +2,11 @@ package synth
 
 import "github.com/seed7ba64551/privgen/device"
 
-// Wrapped is a model that stands for another one, clusters included. Systems that release the
-// models of other systems embed it.
+// Wrapped is a model that passes every call on to another model, including those about clusters.
+// Systems that release the models of other systems embed it.
 type Wrapped struct{ Model }
 
-// Clusters returns the number of the model's clusters, 1 where it has none.
+// Clusters returns the number of the model's clusters, 1 if it has none.
 func (w Wrapped) Clusters() int {
 	if of, ok := w.Model.(Mixture); ok {
 		return of.Clusters()
@@ -14,7 +14,7 @@ func (w Wrapped) Clusters() int {
 	return 1
 }
 
-// Weights returns the probabilities of the model's clusters.
+// Weights returns the probabilities of the model's clusters, and {1} if it has none.
 func (w Wrapped) Weights() []float64 {
 	if of, ok := w.Model.(Mixture); ok {
 		return of.Weights()
@@ -22,7 +22,7 @@ func (w Wrapped) Weights() []float64 {
 	return []float64{1}
 }
 
-// Assign says which of the model's clusters each record of a batch would belong to.
+// Assign writes the cluster of each record of a batch to dst, and 0 if the model has no clusters.
 func (w Wrapped) Assign(b device.Batch, dst []int32) {
 	if of, ok := w.Model.(Mixture); ok {
 		of.Assign(b, dst)

@@ -6,8 +6,8 @@
 // their release; parameters that were trained on private records without noise are private.
 //
 // To start from public training, build the network and read the file into its Params, before it is
-// given to sgd.New or returned by a user-defined architecture. State that is no parameter, such as
-// the moments of batch normalisation, is not in the file.
+// given to sgd.New or returned by a user-defined architecture. State that is not a parameter, such
+// as the moments of batch normalisation, is not in the file.
 //
 // Shapes: a weight of a dense layer is inputs × outputs, since a row of activations is multiplied
 // by it from the left; PyTorch keeps the transpose. A bias is an array of one axis. Numbers are

@@ -7,18 +7,19 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// place is where in a file the bytes of a block lie.
+// place says where the bytes of a block are in a file.
 type place struct {
 	block      int
 	start, end int64
 	decode     func([]byte) []float32
 }
 
-// widest is the largest number of bytes of a number that is read.
+// widest is the width in bytes of the widest number that is read.
 const widest = 8
 
 // fill reads the arrays of all blocks, in the order in which they lie in the file, and then sets
-// the parameters. Memory is given to what the parameters need and not to what the file says.
+// the parameters. It allocates memory for what the parameters need, not for what the file
+// announces.
 func fill(b device.Backend, p device.Params,
 	find func(device.Shape) ([]int, int64, int64, func([]byte) []float32, error), r io.Reader) error {
 	places := make([]place, len(p.Shapes))
@@ -51,7 +52,8 @@ func fill(b device.Backend, p device.Params,
 		}
 		at = l.end
 		if values[l.block] = l.decode(data); len(values[l.block]) != s.Rows*s.Cols {
-			return malformed("array %q does not hold finite floating-point numbers of its shape", s.Name)
+			return malformed("array %q does not hold as many finite floating-point numbers as its shape has",
+				s.Name)
 		}
 	}
 	set(b, p, values)

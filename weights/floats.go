@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// decoder is the width of a number and how it is read, by its name in safetensors files; the width
-// is 0 for a type that is not read.
+// decoder returns the width of a type of number in bytes and the function that reads it, given the
+// type's name in safetensors files. The width is 0 for a type that is not read.
 func decoder(kind string) (width int, read func([]byte) float32) {
 	le := binary.LittleEndian
 	switch kind {
@@ -22,7 +22,7 @@ func decoder(kind string) (width int, read func([]byte) float32) {
 	return 0, nil
 }
 
-// half is a number of IEEE 754's binary16.
+// half returns the value of a binary16 number of IEEE 754.
 func half(bits uint16) float32 {
 	sign, exponent, fraction := bits>>15, int(bits>>10&31), float64(bits&1023)
 	var v float64

@@ -38,7 +38,7 @@ func WriteNPZ(w io.Writer, b device.Backend, p device.Params) error {
 	return nil
 }
 
-// python is a tuple as Python writes it.
+// python returns a shape as Python writes a tuple.
 func python(axes []int) string {
 	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(axes), " ", ", "), "[]")
 	if len(axes) == 1 {
@@ -47,9 +47,9 @@ func python(axes []int) string {
 	return "(" + text + ")"
 }
 
-// ReadNPZ sets parameters to those of a NumPy archive, which holds one array for each block, of its
-// name and shape, and perhaps others, which are ignored. If it fails, the parameters are as they
-// were.
+// ReadNPZ sets parameters to those of a NumPy archive. The archive must hold an array for each
+// block, with the block's name and shape; other arrays are ignored. If it fails, the parameters are
+// unchanged.
 //
 // Errors: [ErrFormat]; the reader's; *[param.Error] for blocks without distinct names, or nil.
 func ReadNPZ(r io.ReaderAt, size int64, b device.Backend, p device.Params) error {

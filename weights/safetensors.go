@@ -12,10 +12,10 @@ import (
 	"github.com/seed7ba64551/privgen/internal/jsonlimit"
 )
 
-// metadataKey is the entry of a safetensors header that is no array.
+// metadataKey is the entry of a safetensors header that is not an array.
 const metadataKey = "__metadata__"
 
-// The most that a header may hold, whatever it says.
+// Limits on the size of a header.
 const (
 	headerBytes   = 16 << 20
 	headerTensors = 65_536
@@ -50,8 +50,8 @@ func WriteSafetensors(w io.Writer, b device.Backend, p device.Params) error {
 	return nil
 }
 
-// safetensorsHeader is the header's length in eight bytes and the header, padded with blanks so
-// that the arrays begin at a multiple of eight.
+// safetensorsHeader returns the header's length in eight bytes and the header, padded with blanks
+// so that the arrays begin at a multiple of eight.
 func safetensorsHeader(p device.Params) ([]byte, error) {
 	entries, at := map[string]tensor{}, int64(0)
 	for _, s := range p.Shapes {
@@ -67,7 +67,7 @@ func safetensorsHeader(p device.Params) ([]byte, error) {
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...), nil
 }
 
-// block is the content of a block of parameters.
+// block returns the content of a block of parameters.
 func block(b device.Backend, m device.Matrix) []byte {
 	numbers := make([]float32, m.Rows*m.Cols)
 	b.Download(numbers, m)
@@ -78,9 +78,9 @@ func block(b device.Backend, m device.Matrix) []byte {
 	return out
 }
 
-// ReadSafetensors sets parameters to those of a safetensors file, which holds one array for each
-// block, of its name and shape, and perhaps others, which are ignored. If it fails, the parameters
-// are as they were.
+// ReadSafetensors sets parameters to those of a safetensors file. The file must hold an array for
+// each block, with the block's name and shape; other arrays are ignored. If it fails, the
+// parameters are unchanged.
 //
 // Errors: [ErrFormat]; the reader's; *[param.Error] for blocks without distinct names.
 func ReadSafetensors(r io.Reader, b device.Backend, p device.Params) error {
@@ -123,7 +123,7 @@ func readHeader(r io.Reader) (map[string]tensor, error) {
 	}
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(text, &raw); err != nil {
-		return nil, malformed("the header is no JSON object")
+		return nil, malformed("the header is not a JSON object")
 	}
 	entries := make(map[string]tensor, len(raw))
 	for name, value := range raw {

@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ErrFormat: a file is malformed, or does not hold the requested parameters.
+// ErrFormat is returned for a file that is malformed, or that does not hold the requested
+// parameters.
 var ErrFormat = errors.New("weights: malformed file")
 
 func malformed(format string, args ...any) error {
@@ -30,7 +31,7 @@ func check(path string, b device.Backend, p device.Params) error {
 	return c.Err()
 }
 
-// axes returns the axes of a block: one if it has a single row.
+// axes returns the axes of a block: a block with a single row has one axis.
 func axes(s device.Shape) []int {
 	if s.Rows == 1 {
 		return []int{s.Cols}
@@ -38,7 +39,7 @@ func axes(s device.Shape) []int {
 	return []int{s.Rows, s.Cols}
 }
 
-// fits reports whether an array of these axes holds a block; axes of length one do not count.
+// fits reports whether an array with the given axes fits a block, ignoring axes of length one.
 func fits(got []int, s device.Shape) bool {
 	longer := func(axes []int) (out []int) {
 		for _, n := range axes {
@@ -51,7 +52,8 @@ func fits(got []int, s device.Shape) bool {
 	return slices.Equal(longer(got), longer(axes(s)))
 }
 
-// numbers turns the bytes of an array into 32-bit floats, all of them finite; nil for others.
+// numbers converts the bytes of an array to 32-bit floats. It returns nil unless all of them are
+// finite.
 func numbers(data []byte, width int, read func([]byte) float32) []float32 {
 	if read == nil || len(data)%width != 0 {
 		return nil

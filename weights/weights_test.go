@@ -30,7 +30,7 @@ func some(shapes ...device.Shape) device.Params {
 	return p
 }
 
-// format is one way of keeping parameters.
+// format is a file format of parameters.
 type format struct {
 	write func(io.Writer, device.Backend, device.Params) error
 	read  func([]byte, device.Params) error
@@ -101,7 +101,7 @@ func TestWrongFilesChangeNothing(t *testing.T) {
 	}
 }
 
-// safetensors is a file of one array and a header of the test's.
+// safetensors returns a file of one array and a header of the test's.
 func safetensors(header string, data []byte) []byte {
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...),
 		data...)
@@ -192,7 +192,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
 // TestFilesAreWhatOthersRead: the header of a safetensors file is padded to eight bytes, and covers
-// the file without gaps; an archive has one array a block.
+// the file without gaps; an archive has one array for each block.
 func TestFilesAreWhatOthersRead(t *testing.T) {
 	data := written(t, formats()["safetensors"], some())
 	n := binary.LittleEndian.Uint64(data)

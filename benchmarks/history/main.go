@@ -1,11 +1,12 @@
-// History keeps the results of benchmarks, one file a run, and says what became slower from one
-// run to another.
+// History stores the results of benchmarks, one file for each run, and reports what became slower
+// from one run to another.
 //
 //	go test ./sgd -run '^$' -bench Ratio -count 3 | go -C benchmarks/history run . write -dir runs
 //	go -C benchmarks/history run . compare runs/OLD.json runs/NEW.json
 //
-// Write passes what it reads on. Compare ends with status 1 if something became slower. Between
-// machines, only ratios are compared: they come from programs that took turns within one run.
+// Write copies its input to its output. Compare exits with status 1 if something became slower.
+// Between machines only ratios are compared, since they come from programs that alternated within
+// one run.
 package main
 
 import (
@@ -42,7 +43,7 @@ func run(args []string, in io.Reader, out io.Writer) (slower bool, err error) {
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	dir := flags.String("dir", ".", "write: the folder of the file")
-	by := flags.Float64("by", 0.1, "compare: by what part a median must have grown to count")
+	by := flags.Float64("by", 0.1, "compare: the fraction by which a median must have grown to count")
 	if err := flags.Parse(args[1:]); err != nil {
 		return false, err
 	}
@@ -85,7 +86,7 @@ func write(dir string, in io.Reader, out io.Writer) error {
 	return os.WriteFile(filepath.Join(dir, name), append(text, '\n'), 0o666)
 }
 
-// commit is that of the working tree, marked if files differ from it.
+// commit returns the commit of the working tree, marked if files differ from it.
 func commit() string {
 	text, err := exec.Command("git", "describe", "--always", "--dirty", "--exclude", "*").Output()
 	if err != nil {

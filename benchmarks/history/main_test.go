@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// output is what go test prints, with times and rates multiplied.
+// output returns what go test prints, with times and rates multiplied.
 func output(cpu string, slow float64) string {
 	text := "goos: linux\ngoarch: amd64\npkg: example.org/x\ncpu: " + cpu + "\n"
 	for i := range 3 {
@@ -20,7 +20,7 @@ func output(cpu string, slow float64) string {
 	return text + "PASS\nok  \texample.org/x\t1.2s\n"
 }
 
-// written is the file that write makes of an output.
+// written returns the file that write makes of an output.
 func written(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -64,14 +64,14 @@ func parse(lines *bufio.Scanner) (record, error) {
 	return r, lines.Err()
 }
 
-// worsens reports whether more is worse: it is but for rates.
+// worsens reports whether larger numbers are worse, as for all units except rates.
 func worsens(unit string) bool { return !strings.HasSuffix(unit, "/s") }
 
 // isRatio reports whether numbers of a unit can be compared between machines.
 func isRatio(unit string) bool { return strings.Contains(unit, "ratio") }
 
-// report prints what became slower, and reports whether anything did: where the median worsened by
-// more than a part, and every repetition after was worse than every one before.
+// report prints what became slower, and reports whether anything did. A number counts if its median
+// worsened by more than the fraction by, and every repetition after is worse than every one before.
 func report(out io.Writer, before, after record, by float64) (slower bool) {
 	same := before.Machine == after.Machine
 	fmt.Fprintf(out, "%s (%s) → %s (%s)\n", before.Commit, before.Machine.CPU, after.Commit,

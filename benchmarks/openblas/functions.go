@@ -87,8 +87,8 @@ func features(b device.Backend, samples int, clock func() float64) {
 	fmt.Printf("features over product: %.3f; sparse gain: %.1f\n", ns[1]/ns[0], ns[2]/ns[3])
 }
 
-// featureRows is how many rows go through product and cosine together: few enough to stay in the
-// second cache.
+// featureRows is the number of rows whose products and cosines are computed together, few enough to
+// stay in the second-level cache.
 const featureRows = 512
 
 func featureBlocks(b device.Backend, x, w, out device.Matrix) {
@@ -110,7 +110,7 @@ func sparseBlocks(b device.Backend, s *device.Sparse, w, out device.Matrix) {
 	}
 }
 
-// randomSets makes rows of that many items, popular ones more often.
+// randomSets returns rows of random items, popular ones more often.
 func randomSets(rows, items, ones int) *device.Sparse {
 	r := rand.New(rand.NewPCG(1, 2))
 	s := &device.Sparse{Cols: items, Offsets: []int{0}}

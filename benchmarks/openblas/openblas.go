@@ -102,8 +102,8 @@ static int has512(void) { return __builtin_cpu_supports("avx512f"); }
 */
 import "C"
 
-// threadSeconds is the processor time that the current thread has had: what others run on the
-// machine does not count.
+// threadSeconds returns the processor time of the current thread, which other programs do not
+// affect.
 func threadSeconds() float64 { return float64(C.thread_seconds()) }
 
 func setThreads(n int) { C.openblas_set_num_threads(C.int(n)) }
@@ -126,7 +126,7 @@ func truth(b bool) C.int {
 	return 0
 }
 
-// peakRate is the most floating-point operations a second that one core does, in GFLOP/s.
+// peakRate returns the largest rate of floating-point operations of one core, in GFLOP/s.
 func peakRate() float64 {
 	best := 0.0
 	for range 7 {

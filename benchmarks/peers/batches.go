@@ -7,9 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// fixedBatches shows a table as a data set of batch records, which are other ones
-// at every look: sampled with probability 1 it gives a trainer random batches
-// of one size. For timing only: what a guarantee would say of it means nothing.
+// fixedBatches presents a table as a data set of batch records, which are different random ones
+// each time they are read. Sampled with probability 1 it gives a trainer random batches of one
+// size. It is for timing only: a guarantee about it is meaningless.
 type fixedBatches struct {
 	*records.Table
 	batch int
@@ -24,10 +24,10 @@ func newFixedBatches(t *records.Table, batch int) *fixedBatches {
 		index: make([]int32, batch), keys: make([]uint64, batch)}
 }
 
-// Len is the size of a batch.
+// Len returns the size of a batch.
 func (d *fixedBatches) Len() int { return d.batch }
 
-// Gather copies as many random records as are asked for.
+// Gather copies as many random records as requested.
 func (d *fixedBatches) Gather(asked []int32, b *device.Batch) {
 	index := d.index[:len(asked)]
 	for i := range index {
@@ -46,8 +46,8 @@ func (d *fixedBatches) next(b *device.Batch) {
 	b.Keys = d.keys
 }
 
-// counted counts the records that a trainer looks at, since the size of a Poisson
-// sample is private to this file.
+// counted counts the records that a trainer reads, since a trainer does not reveal the sizes of
+// Poisson samples.
 type counted struct {
 	*records.Table
 	gathered int

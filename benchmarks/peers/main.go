@@ -98,7 +98,7 @@ func randomBits() []float32 {
 	return flat
 }
 
-// private is a step of sgd's trainer.
+// private returns a step of sgd's trainer.
 func private(net models.Network, data records.Data, probability float64) (func() error, error) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
 	trainer, err := sgd.New(sgd.Config{
@@ -121,7 +121,7 @@ func private(net models.Network, data records.Data, probability float64) (func()
 	}, nil
 }
 
-// plain is the same step without clipping and noise.
+// plain returns the same step without clipping and noise.
 func plain(net models.Network, data *fixedBatches) func() error {
 	be, params := device.CPU(), net.Params()
 	sum := device.NewParams(be, params.Shapes...)

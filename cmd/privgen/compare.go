@@ -98,6 +98,9 @@ func (j *compareJob) run(ctx context.Context, path string, plans []string) error
 		return err
 	}
 	s := list[0].plan.Schema()
+	if err := j.in.checkRows(s); err != nil {
+		return err
+	}
 	data, err := j.read(path, j.in, s)
 	if err != nil {
 		return err

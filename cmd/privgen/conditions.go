@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -12,8 +13,7 @@ func parseConditions(texts []string, s records.Schema) (out []records.Constraint
 	for _, text := range texts {
 		c, good := parseCondition(text, s)
 		if !good {
-			return nil, usagef("--where: %q: want column=value, column>=value or column<=value, and of "+
-				"sets item=number", text)
+			return nil, usagef("--where: %q: want %s", text, conditionsOf(s))
 		}
 		out = append(out, c)
 	}
@@ -21,6 +21,18 @@ func parseConditions(texts []string, s records.Schema) (out []records.Constraint
 		return nil, usagef("--where: %w", err)
 	}
 	return out, nil
+}
+
+// conditionsOf says which conditions records of a schema can have.
+func conditionsOf(s records.Schema) string {
+	if s.Sparse() {
+		return fmt.Sprintf("item=number, a number below %d", s.Dim())
+	}
+	var names []string
+	for _, c := range s.Columns() {
+		names = append(names, c.Name())
+	}
+	return fmt.Sprintf("column=value, column>=value or column<=value, of the columns %q", names)
 }
 
 func parseCondition(text string, s records.Schema) (c records.Constraint, good bool) {

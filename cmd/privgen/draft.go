@@ -132,6 +132,9 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := j.in.checkRows(wide); err != nil {
+		return err
+	}
 	data, err := j.read(path, j.in, wide)
 	if err != nil {
 		return err

@@ -88,6 +88,9 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := j.in.checkRows(schema); err != nil {
+		return err
+	}
 	data, err := j.read(path, j.in, schema)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -94,6 +95,9 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := j.in.checkRows(p.Schema()); err != nil {
+		return err
+	}
 	data, err := j.read(path, j.in, p.Schema())
 	if err != nil {
 		return err
@@ -110,6 +114,9 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 	meter := j.meter()
 	gen, err := p.FitOn(ctx, ledger, data, j.options(meter)...)
 	meter.end()
+	if errors.Is(err, privgen.ErrPlan) {
+		err = fmt.Errorf("%w: want another --out for another fit, or the plan of the checkpoint", err)
+	}
 	if gen == nil && err != nil {
 		return err
 	}

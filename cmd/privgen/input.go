@@ -136,6 +136,16 @@ func (l layout) checkPerson(format string, s records.Schema) error {
 	return nil
 }
 
+// checkRows fails if a column of persons is given although only single rows are protected: a
+// guarantee for rows would be taken for one for persons.
+func (l layout) checkRows(s records.Schema) error {
+	if l.person != "" && s.RowsPerPerson() == 0 {
+		return usagef("--person: %q: want no --person: single rows are protected, not persons; "+
+			"--rows-per-person of plan and draft protects persons", l.person)
+	}
+	return nil
+}
+
 // located adds the file's name to an error that does not have it.
 func located(path string, err error) error {
 	if path == stdio {

@@ -43,6 +43,9 @@ func buffered(to io.Writer, write func(io.Writer) error) error {
 // writable reports, before anything is spent, whether a file can be created at a path.
 func writable(path string) error {
 	probe, err := os.CreateTemp(filepath.Dir(path), ".privgen-*")
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return &fs.PathError{Op: "create", Path: path, Err: e.Err}
+	}
 	if err != nil {
 		return err
 	}

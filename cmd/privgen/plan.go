@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -259,6 +260,10 @@ func openPlan(path string) (privgen.Plan, error) {
 		return nil, err
 	}
 	p, err := privgen.ReadPlan(text)
+	if e := (*param.Error)(nil); errors.Is(err, privgen.ErrFormat) ||
+		errors.As(err, &e) && e.Path == "synth.Plan.version" {
+		return nil, inputf("%s: want a plan, as privgen plan writes it: %w", path, err)
+	}
 	if err != nil {
 		return nil, located(path, err)
 	}

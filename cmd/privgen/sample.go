@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -120,6 +121,9 @@ func (j *sampleJob) run(ctx context.Context, path string) error {
 // openGenerator reads a generator file.
 func openGenerator(path string) (*privgen.Generator, error) {
 	g, err := privgen.LoadFile(path)
+	if errors.Is(err, privgen.ErrFormat) && !errors.Is(err, privgen.ErrTruncated) {
+		return nil, inputf("%s: want a generator, as privgen fit writes it: %w", path, err)
+	}
 	if err != nil {
 		return nil, located(path, err)
 	}

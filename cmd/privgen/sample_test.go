@@ -109,8 +109,8 @@ func TestSamplesOfConditions(t *testing.T) {
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "age>=89", "--where",
 		"hours<=1", "--attempts", "2"), "--attempts")
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "work=idle"), "idle")
-	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "height>1"),
-		"column=value")
+	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--where", "height>=1"),
+		`of the columns ["age"`)
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "--class", "middle"), "low")
 }
 
@@ -232,6 +232,8 @@ func TestPersonsOfSeveralRows(t *testing.T) {
 	s.run(0, "plan", "schema.json", "--records", "3000", "-o", "rows.json")
 	s.oneLine(s.run(exitInput, "compare", "visits.csv", "plan.json", "rows.json", "--ledger", "people",
 		"--person", "who", "-o", "out"), "rows per person")
+	s.oneLine(s.run(exitUsage, "fit", "rows.json", "visits.csv", "--ledger", "rows", "--person", "who",
+		"-o", "y.gen"), "single rows are protected")
 }
 
 // ofPersons drafts a schema and releases figures on ledgers of persons.
@@ -248,6 +250,8 @@ func (s *session) ofPersons() {
 	}
 	s.run(0, "plan", "drafted.json", "--records", "1500", "-o", "drafted-plan.json")
 	s.oneLine(s.run(exitInput, append(draft, "-o", "other.json")...), "user")
+	s.oneLine(s.run(exitUsage, append(draft, "--person", "who", "-o", "other.json")...),
+		"single rows are protected")
 	s.oneLine(s.run(exitUsage, "draft", "visits.csv", "--public", "--rows-per-person", "2"),
 		"--rows-per-person")
 

@@ -86,8 +86,8 @@ func bonus(f *records.Frame) string {
 	return value
 }
 
-// TestNumbersAreNotCopied: neither numbers that are there on the way in, nor any on the way out but
-// once.
+// TestNumbersAreNotCopied: numbers without nulls are not copied when they are read, and all numbers
+// are copied once when they are written.
 func TestNumbersAreNotCopied(t *testing.T) {
 	s := must(records.NewSchema(records.Numeric("a", 0, 1), records.Numeric("b", 0, 1)))(t)
 	const n = 1 << 20
@@ -114,7 +114,7 @@ func TestNumbersAreNotCopied(t *testing.T) {
 	}
 }
 
-// column makes an array of any type out of JSON.
+// column returns an array of any type, made from JSON.
 func column(t *testing.T, of aw.DataType, json string) aw.Array {
 	t.Helper()
 	a, _, err := array.FromJSON(memory.DefaultAllocator, of, strings.NewReader(json))
@@ -196,9 +196,9 @@ func TestRefusals(t *testing.T) {
 	s, f := people(t), drawn(t, people(t), 3)
 	level := must(records.NewSchema(records.Categorical("c", "a", "b", "x").WithMissing()))(t)
 	for says, a := range map[string]aw.Array{
-		"values of type LIST":   column(t, aw.ListOf(aw.PrimitiveTypes.Int8), "[[1],null]"),
-		"values of type BINARY": column(t, aw.BinaryTypes.Binary, `["YQ=="]`),
-		"bools for 3 levels":    column(t, aw.FixedWidthTypes.Boolean, "[true]"),
+		"values of type LIST":      column(t, aw.ListOf(aw.PrimitiveTypes.Int8), "[[1],null]"),
+		"values of type BINARY":    column(t, aw.BinaryTypes.Binary, `["YQ=="]`),
+		"or of 2 levels; it has 3": column(t, aw.FixedWidthTypes.Boolean, "[true]"),
 	} {
 		_, err := arrow.FromRecord(batchOf(a), level)
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), says) {
@@ -317,7 +317,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLongStreamsTakeNoMoreMemory: of twenty times as many records the same few are in memory.
+// TestLongStreamsTakeNoMoreMemory: with twenty times as many records, memory does not grow.
 func TestLongStreamsTakeNoMoreMemory(t *testing.T) {
 	s := people(t)
 	part := drawn(t, s, 20_000)

@@ -10,11 +10,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// readable refuses the types that are not read.
+// readable returns an error for a type that is not read.
 func readable(t aw.DataType, c records.Column) error {
 	if d, ok := t.(*aw.DictionaryType); ok {
 		if d.ValueType.ID() == aw.DICTIONARY {
-			return malformed("column %q: a dictionary of dictionaries", c.Name())
+			return malformed("column %q: a dictionary of dictionaries cannot be read", c.Name())
 		}
 		return readable(d.ValueType, c)
 	}
@@ -26,14 +26,15 @@ func readable(t aw.DataType, c records.Column) error {
 		return nil
 	case aw.BOOL:
 		if !c.IsNumber() && len(c.Levels()) != 2 {
-			return malformed("column %q: bools for %d levels", c.Name(), len(c.Levels()))
+			return malformed("column %q: bools need a column of numbers or of 2 levels; it has %d levels",
+				c.Name(), len(c.Levels()))
 		}
 		return nil
 	}
 	return malformed("column %q: values of type %s cannot be read", c.Name(), t.ID())
 }
 
-// read is a column as records take it.
+// read returns the values of a column.
 func read(a aw.Array, c records.Column) records.Values {
 	switch x := a.(type) {
 	case *array.Dictionary:
@@ -82,9 +83,9 @@ func texts(a aw.Array, cell cells) records.Values {
 	return out
 }
 
-// dictionary reads each value of a dictionary that occurs once: a batch may have few rows and a
-// dictionary many values. A row whose index the dictionary does not have has no value: what one row
-// holds changes no other.
+// dictionary reads each value of a dictionary that occurs in the rows once, since a batch may have
+// few rows and a dictionary many values. A row whose index is outside the dictionary has a missing
+// value, so that the content of one row changes no other row.
 func dictionary(a *array.Dictionary, c records.Column) records.Values {
 	values := a.Dictionary()
 	cell, seen := cellsOf(values, c), map[int]int32{}
@@ -112,15 +113,15 @@ func dictionary(a *array.Dictionary, c records.Column) records.Values {
 	return out
 }
 
-// cells read values that are not null, as numbers or as texts. Texts have no number: records read
-// those. Nulls have neither.
+// cells reads values that are not null, as numbers or as texts. number is nil for columns of texts,
+// which package records parses.
 type cells struct {
 	number func(i int) float64
 	text   func(dst []byte, i int) []byte
 }
 
-// spell is the text of a value; whole is false where its bytes are not in the column, which ends in
-// a panic of arrow-go.
+// spell returns the text of a value; whole is false if its bytes are outside the column, for which
+// arrow-go panics.
 func (c cells) spell(dst []byte, i int) (text []byte, whole bool) {
 	defer func() { _ = recover() }()
 	return c.text(dst, i), true
@@ -168,13 +169,13 @@ func cellsOf(a aw.Array, c records.Column) cells {
 		value := x.(interface{ Value(i int) string }).Value
 		return cells{text: func(dst []byte, i int) []byte { return append(dst, value(i)...) }}
 	case *array.Decimal32, *array.Decimal64, *array.Decimal128, *array.Decimal256:
-		// their text is exact, and is read as a number where one is wanted
+		// their text is exact; package records parses it if a number is wanted
 		return cells{text: func(dst []byte, i int) []byte { return append(dst, a.ValueStr(i)...) }}
 	}
 	return cells{}
 }
 
-// integers of more than 53 bits are the nearest float64.
+// integers reads integers; those of more than 53 bits become the nearest float64.
 func integers[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](
 	value func(i int) T) cells {
 	return cells{
@@ -195,7 +196,7 @@ func floats(value func(i int) float64, bits int) cells {
 	}}
 }
 
-// bools are 0 and 1, or the two levels of a column.
+// bools reads bools as 0 and 1, or as the two levels of a column.
 func bools(x *array.Boolean, levels []string) cells {
 	place := func(i int) int {
 		if x.Value(i) {

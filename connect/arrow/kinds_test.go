@@ -10,7 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestTimesComeBack value by value, as numbers that float64 does not hold do.
+// TestTimesComeBack: times, and numbers that float64 cannot represent, are read as they were
+// written.
 func TestTimesComeBack(t *testing.T) {
 	s, f := visits(t)
 	named, _ := records.AsFrame(must(records.WithIdentifiers(f, 0, 1))(t))
@@ -29,7 +30,7 @@ func TestTimesComeBack(t *testing.T) {
 	}
 }
 
-// TestTimesOfOthersAreRead: moments and lengths of time of every unit, and whole numbers of 64 bits
+// TestTimesOfOthersAreRead: moments and lengths of time in every unit, and whole numbers of 64 bits
 // without a sign.
 func TestTimesOfOthersAreRead(t *testing.T) {
 	at := time.Date(2024, 2, 29, 12, 30, 1, 250_000_000, time.UTC)
@@ -66,7 +67,7 @@ func TestTimesOfOthersAreRead(t *testing.T) {
 	}
 }
 
-// TestMomentsThatNoUnitHoldsAreRefused before anything is written.
+// TestMomentsThatNoUnitHoldsAreRefused: they are an error before anything is written.
 func TestMomentsThatNoUnitHoldsAreRefused(t *testing.T) {
 	s := must(records.NewSchema(records.Datetime("d", time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(1700, 1, 1, 0, 0, 0, 0, time.UTC), time.Nanosecond)))(t)

@@ -18,13 +18,13 @@ const continuation = 0xffffffff
 // magic begins a file, whose content is a stream between it and a footer.
 const magic = "ARROW1\x00\x00"
 
-// messages reads the messages of a stream. Memory is given to bytes that are there, not to those
-// that a message says there are.
+// messages reads the messages of a stream. It allocates memory for bytes that have arrived, not for
+// those that a message announces.
 type messages struct {
 	r      io.Reader
 	read   int64 // bytes so far
 	last   *ipc.Message
-	failed error // of the reader below, which is passed on
+	failed error // the error of the underlying reader, which is returned
 }
 
 func (m *messages) Retain() {}
@@ -36,7 +36,7 @@ func (m *messages) Release() {
 	}
 }
 
-// Message is the next message, io.EOF at the end.
+// Message returns the next message, io.EOF at the end.
 func (m *messages) Message() (*ipc.Message, error) {
 	length, err := m.length()
 	if err != nil {
@@ -63,11 +63,11 @@ func (m *messages) Message() (*ipc.Message, error) {
 	return m.last, nil
 }
 
-// length is that of the description of the next message.
+// length returns the length of the next message's description.
 func (m *messages) length() (uint32, error) {
 	word, err := m.take(4)
 	if err != nil && m.failed == nil && len(word) == 0 {
-		return 0, io.EOF // a stream may end without saying so
+		return 0, io.EOF // a stream may end without an end marker
 	}
 	if err == nil && binary.LittleEndian.Uint32(word) == continuation {
 		word, err = m.take(4)
@@ -87,7 +87,7 @@ func (m *messages) length() (uint32, error) {
 
 var errDamaged = errors.New("damaged")
 
-// take reads so many bytes. Where there are fewer it returns those that there are and an error.
+// take reads n bytes. If there are fewer, it returns them and an error.
 func (m *messages) take(n int64) ([]byte, error) {
 	const piece = 1 << 20
 	buf, got := make([]byte, min(n, piece)), 0
@@ -109,7 +109,7 @@ func (m *messages) take(n int64) ([]byte, error) {
 	}
 }
 
-// budget is an allocator of no more than what a stream of the bytes so far may unpack to.
+// budget is an allocator of at most the number of bytes that the stream read so far may unpack to.
 type budget struct {
 	memory.Allocator
 	limits   records.Limits
@@ -136,7 +136,7 @@ func (b *budget) spend(size int) {
 	}
 }
 
-// malformed is a [records.ErrFormat].
+// malformed returns a [records.ErrFormat].
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: arrow: %s", records.ErrFormat, fmt.Sprintf(format, args...))
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"strings"
 
 	aw "github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
@@ -15,12 +16,12 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Stream reads the records of an IPC stream or file in one frame for each of its batches, in memory
+// Stream reads the records of an IPC stream or file, one frame for each of its batches, in memory
 // that does not grow with their number. It ends after the first error.
 //
-// Errors: [records.ErrFormat] for a damaged stream, and for a column that is lacking, twice there
-// or of a type that is not read; *[records.LimitError]; *[param.Error] for a schema that is not of
-// tables; the reader's.
+// Errors: [records.ErrFormat] for a damaged stream, and for a column that is absent, occurs twice
+// or has a type that is not read; *[records.LimitError]; *[param.Error] for a schema that is not of
+// a table; the reader's.
 func Stream(r io.Reader, s records.Schema,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {
@@ -77,8 +78,8 @@ func OpenFrame(path string, s records.Schema, limits ...records.Limits) (*record
 	return ReadFrame(f, s, limits...)
 }
 
-// FromRecord makes a frame of a record batch. The frame shares memory with the batch where it can:
-// the batch is retained for good, and must not be written to.
+// FromRecord returns a frame of a record batch. The frame may share memory with the batch: the
+// batch is retained and never released, and must not be written to.
 //
 // Errors: those of [Stream] about columns.
 func FromRecord(batch aw.RecordBatch, s records.Schema) (f *records.Frame, err error) {
@@ -94,7 +95,7 @@ func FromRecord(batch aw.RecordBatch, s records.Schema) (f *records.Frame, err e
 	return frame(batch, s, places)
 }
 
-// input is a stream on its way in.
+// input is a stream being read.
 type input struct {
 	schema   records.Schema
 	messages *messages
@@ -105,7 +106,7 @@ type input struct {
 }
 
 func open(r io.Reader, s records.Schema, limits []records.Limits) (in *input, err error) {
-	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
+	if _, err := records.NewFrameBuilder(s); err != nil { // for its errors about the schema
 		return nil, err
 	}
 	if r == nil {
@@ -136,7 +137,7 @@ func open(r io.Reader, s records.Schema, limits []records.Limits) (in *input, er
 	return in, nil
 }
 
-// next is the frame of the next batch, nil at the end.
+// next returns the frame of the next batch, nil at the end.
 func (in *input) next() (f *records.Frame, err error) {
 	defer in.rescue(&err)
 	if !in.reader.Next() {
@@ -150,20 +151,20 @@ func (in *input) next() (f *records.Frame, err error) {
 	if rows := batch.NumRows(); rows < 0 || rows > 1<<31-1 ||
 		in.values > in.memory.limits.ValuesFor(in.messages.read) {
 		return nil, &records.LimitError{Limit: "Values",
-			What: "the stream holds too many values for its size"}
+			What: "the stream holds more values than its size allows"}
 	}
 	return frame(batch, in.schema, in.places)
 }
 
-// damaged says why a stream cannot be read. The text of arrow-go is not passed on, since it may
-// hold what was read.
+// damaged returns the reason why a stream cannot be read. It omits the text of arrow-go's error,
+// which may hold what was read.
 func (in *input) damaged() error {
 	switch {
 	case in.messages.failed != nil:
 		return fmt.Errorf("arrow: reading: %w", in.messages.failed)
 	case in.memory.exceeded:
 		return &records.LimitError{Limit: "UnpackedBytes",
-			What: "the stream unpacks to too many bytes"}
+			What: "the stream unpacks to more bytes than its size allows"}
 	}
 	return malformed("the stream is damaged")
 }
@@ -181,7 +182,7 @@ func rescue(err *error) {
 	}
 }
 
-// find is the places of the schema's columns.
+// find returns the indices of the schema's columns.
 func find(have *aw.Schema, s records.Schema) (places []int, err error) {
 	if _, err := records.NewFrameBuilder(s); err != nil {
 		return nil, err
@@ -194,9 +195,9 @@ func find(have *aw.Schema, s records.Schema) (places []int, err error) {
 		found := have.FieldIndices(c.Name())
 		switch {
 		case len(found) == 0:
-			return nil, malformed("no column is named %q", c.Name())
+			return nil, malformed("no column is named %q; there are %s", c.Name(), fieldNames(have))
 		case len(found) > 1:
-			return nil, malformed("%d columns are named %q", len(found), c.Name())
+			return nil, malformed("%d columns are named %q: want one", len(found), c.Name())
 		}
 		if err := readable(have.Field(found[0]).Type, c); err != nil {
 			return nil, err
@@ -204,6 +205,15 @@ func find(have *aw.Schema, s records.Schema) (places []int, err error) {
 		places = append(places, found[0])
 	}
 	return places, nil
+}
+
+// fieldNames lists the columns of a file.
+func fieldNames(have *aw.Schema) string {
+	var names []string
+	for _, field := range have.Fields() {
+		names = append(names, fmt.Sprintf("%q", field.Name))
+	}
+	return strings.Join(names, ", ")
 }
 
 // frame reads a batch.
@@ -216,7 +226,7 @@ func frame(batch aw.RecordBatch, s records.Schema, places []int) (*records.Frame
 		}
 		column := batch.Column(places[j])
 		if int64(column.Len()) != batch.NumRows() {
-			return nil, malformed("column %q has another number of values", c.Name())
+			return nil, malformed("column %q has more or fewer values than the batch has rows", c.Name())
 		}
 		values[j] = read(column, c)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// times reads what numbers of 53 bits do not hold: whole numbers, moments and lengths of time as
-// they are kept. It leaves other columns and types.
+// times reads values that may need more than the 53 bits of a float64: whole numbers, moments and
+// lengths of time. done is false for other columns and types.
 func times(a aw.Array, c records.Column) (out records.Values, done bool) {
 	switch c.Kind() {
 	case records.DatetimeColumn:
@@ -69,7 +69,8 @@ func momentOf(a aw.Array) func(i int) time.Time {
 	return nil
 }
 
-// wholeOf is nil for what is no column of whole numbers. Those beyond 63 bits are the largest.
+// wholeOf returns a function that reads whole numbers, or nil if the column has none. Numbers of
+// more than 63 bits become the largest int64.
 func wholeOf(a aw.Array) func(i int) int64 {
 	switch x := a.(type) {
 	case *array.Int8:
@@ -113,7 +114,7 @@ func appendSeconds(dst []byte, v int64, unit aw.TimeUnit) []byte {
 	return dst
 }
 
-// unitOf is the largest unit that holds a column's moments or lengths of time.
+// unitOf returns the largest unit that holds a column's moments or lengths of time.
 func unitOf(c records.Column) aw.TimeUnit {
 	from, _ := c.Times()
 	lo, _ := c.Durations()
@@ -126,7 +127,7 @@ func unitOf(c records.Column) aw.TimeUnit {
 	return unit
 }
 
-// writable refuses a column of moments that its unit does not hold.
+// writable returns an error for a column of moments that its unit cannot represent.
 func writable(c records.Column) error {
 	if c.Kind() != records.DatetimeColumn || unitOf(c) != aw.Nanosecond {
 		return nil
@@ -139,7 +140,7 @@ func writable(c records.Column) error {
 	return nil
 }
 
-// exactly is how the cells of a column are written as whole numbers.
+// exactly returns the function by which the cells of a column are written as whole numbers.
 func exactly(f *records.Frame, c records.Column, j int) func(row int) (int64, bool) {
 	unit := unitOf(c)
 	switch c.Kind() {
@@ -165,7 +166,7 @@ func exactly(f *records.Frame, c records.Column, j int) func(row int) (int64, bo
 	return func(row int) (int64, bool) { return f.Whole(row, j) }
 }
 
-// identifiers are null where there are none.
+// identifiers returns a column of identifiers, null if a record has none.
 func identifiers(f *records.Frame, j int) aw.Array {
 	b := array.NewStringBuilder(memory.DefaultAllocator)
 	defer b.Release()

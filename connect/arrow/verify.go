@@ -2,10 +2,10 @@ package arrow
 
 import "encoding/binary"
 
-// verify holds the lists of a message's description to the bytes that there are: arrow-go makes
-// room for as many entries as a list says it has. Tables count each time that they are met, so that
-// none is shared by very many. It panics, like what it guards, where an offset leads out of the
-// description.
+// verify returns an error if a list in a message's description is longer than the bytes allow:
+// arrow-go allocates memory for as many entries as a list announces. A table counts each time it is
+// reached, which bounds how often it may be shared. Like the code that it guards, verify panics if
+// an offset leads out of the description.
 //
 // Source: Arrow's format/Message.fbs and Schema.fbs; flatbuffers' "Internals".
 func verify(description []byte) error {
@@ -30,13 +30,13 @@ func verify(description []byte) error {
 	return nil
 }
 
-// offsetBytes is the size of an entry that lies elsewhere.
+// offsetBytes is the size of an entry that is an offset.
 const offsetBytes = 4
 
-// flat is a flatbuffer. Tables are known by their place; 0 is none.
+// flat is a flatbuffer. A table is identified by its position; 0 means no table.
 type flat struct {
 	bytes  []byte
-	tables int // that may still be met
+	tables int // how many more may be reached
 	wrong  bool
 }
 
@@ -47,7 +47,7 @@ func (d *flat) root() int {
 	return d.word(0)
 }
 
-// slot is where a table keeps an entry, 0 where it does not.
+// slot returns the position of an entry of a table, or 0 if the table does not have it.
 func (d *flat) slot(table, entry int) int {
 	layout := table - int(int32(d.word(table)))
 	if at := 4 + 2*entry; at < int(binary.LittleEndian.Uint16(d.bytes[layout:])) {
@@ -65,7 +65,7 @@ func (d *flat) byte(table, entry int) byte {
 	return 0
 }
 
-// child is the table that an entry points to.
+// child returns the table that an entry points to.
 func (d *flat) child(table, entry int) int {
 	at := d.slot(table, entry)
 	if at == 0 {
@@ -75,7 +75,7 @@ func (d *flat) child(table, entry int) int {
 	return at + d.word(at)
 }
 
-// list is where a list begins and its length, of entries of so many bytes.
+// list returns the position and the length of a list whose entries have the given size.
 func (d *flat) list(table, entry, size int) (start, length int) {
 	at := d.slot(table, entry)
 	if at == 0 {
@@ -114,7 +114,7 @@ func (d *flat) fields(table, entry int) {
 	}
 }
 
-// batch checks the lists of a batch: its columns, their buffers, and how many some of them have.
+// batch checks the lists of a batch: its columns, their buffers, and the numbers of buffers.
 func (d *flat) batch(table int) {
 	if table == 0 {
 		return

@@ -16,21 +16,21 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Layout is how batches are written one after another.
+// Layout says how batches are written one after another.
 type Layout int
 
-// The layouts. Readers of files may begin anywhere; readers of streams need no file.
+// The layouts. A file allows random access to its batches; a stream can be read without seeking.
 const (
 	StreamLayout Layout = iota // the IPC streaming format
 	FileLayout                 // the IPC file format, also called Feather version 2
 )
 
-// SchemaOf is the schema that records are written with.
+// SchemaOf returns the Arrow schema with which records are written.
 //
-// Errors: *[param.Error] for a schema that is not of tables, and for moments of nanoseconds that 64
-// bits do not hold.
+// Errors: *[param.Error] for a schema that is not of a table, and for moments in nanoseconds that
+// 64 bits cannot represent.
 func SchemaOf(s records.Schema) (*aw.Schema, error) {
-	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
+	if _, err := records.NewFrameBuilder(s); err != nil { // for its errors about the schema
 		return nil, err
 	}
 	var fields []aw.Field
@@ -61,7 +61,7 @@ func typeOf(c records.Column) aw.DataType {
 	return aw.PrimitiveTypes.Float64
 }
 
-// ToRecord is a frame as a record batch, which the caller releases.
+// ToRecord returns a frame as a record batch, which the caller must release.
 //
 // Errors: *[param.Error] for nil.
 func ToRecord(f *records.Frame) (aw.RecordBatch, error) {
@@ -75,10 +75,11 @@ func ToRecord(f *records.Frame) (aw.RecordBatch, error) {
 	return out.batch(f), nil
 }
 
-// WriteFrames writes records that come in parts, such as those a generator streams, a batch a part,
-// in memory that does not grow with their number. The first error of the parts ends it.
+// WriteFrames writes records that arrive in parts, such as those that a generator streams, one
+// batch for each part. Its memory does not grow with their number. It stops at the first error of
+// the parts.
 //
-// Errors: the writer's; *[param.Error] for an unknown layout, a schema that is not of tables and
+// Errors: the writer's; *[param.Error] for an unknown layout, a schema that is not of a table and
 // records of another schema.
 func WriteFrames(w io.Writer, l Layout, s records.Schema,
 	parts iter.Seq2[records.Data, error]) error {
@@ -111,7 +112,7 @@ func WriteFrames(w io.Writer, l Layout, s records.Schema,
 	return nil
 }
 
-// WriteFrame is [WriteFrames] for records that are all there.
+// WriteFrame is [WriteFrames] for the records of one frame.
 func WriteFrame(w io.Writer, l Layout, f *records.Frame) error {
 	if f == nil {
 		return param.New("arrow.WriteFrame", nil, "records")
@@ -138,7 +139,7 @@ func frameOf(part records.Data, s records.Schema) (*records.Frame, error) {
 	return f, nil
 }
 
-// writer makes batches of frames of one schema.
+// writer converts frames of one schema to batches.
 type writer struct {
 	schema *aw.Schema
 	levels []aw.Array // of columns of levels
@@ -181,7 +182,7 @@ func (w *writer) open(to io.Writer, l Layout) (batchWriter, error) {
 	return nil, param.New("arrow.WriteFrames.layout", int(l), "StreamLayout or FileLayout")
 }
 
-// batch is a frame as a batch. Its numbers are the batch's memory.
+// batch returns a frame as a batch, which may share the frame's numbers.
 func (w *writer) batch(f *records.Frame) aw.RecordBatch {
 	var columns []aw.Array
 	for j, c := range f.Schema().Columns() {
@@ -204,7 +205,7 @@ func (w *writer) batch(f *records.Frame) aw.RecordBatch {
 	return out
 }
 
-// present is the bitmap of values that are there, and how many are not.
+// present returns the bitmap of values that are not missing, and the number of those that are.
 func present(n int, missing func(i int) bool) (*memory.Buffer, int) {
 	var bits []byte
 	nulls := 0
@@ -225,7 +226,7 @@ func present(n int, missing func(i int) bool) (*memory.Buffer, int) {
 	return memory.NewBufferBytes(bits), nulls
 }
 
-// column lays an array over values that are in memory.
+// column returns an array of values that are in memory already.
 func column(t aw.DataType, n int, bytes []byte, missing func(i int) bool) *array.Data {
 	bits, nulls := present(n, missing)
 	return array.NewData(t, n, []*memory.Buffer{bits, memory.NewBufferBytes(bytes)}, nil, nulls, 0)
@@ -238,7 +239,8 @@ func numbers(values []float64) aw.Array {
 	return array.NewFloat64Data(data)
 }
 
-// whole is a column of 64-bit whole numbers, whatever they stand for.
+// whole returns a column of 64-bit whole numbers, which may stand for numbers, moments or lengths
+// of time.
 func whole(t aw.DataType, rows int, value func(row int) (int64, bool)) aw.Array {
 	out, there := make([]int64, rows), make([]bool, rows)
 	for i := range out {
@@ -259,7 +261,7 @@ func (w *writer) coded(f *records.Frame, j int) aw.Array {
 	data := column(aw.PrimitiveTypes.Int32, len(codes), aw.Int32Traits.CastToBytes(codes),
 		func(i int) bool {
 			missing := codes[i] < 0
-			codes[i] = max(codes[i], 0) // below a null, too, lies an index that there is
+			codes[i] = max(codes[i], 0) // a null must have a valid index too
 			return missing
 		})
 	defer data.Release()

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	pq "github.com/parquet-go/parquet-go"
@@ -17,8 +16,8 @@ import (
 // column reads one column of a file, through all row groups.
 type column struct {
 	name    string
-	leaf    int  // its place among the file's columns
-	form    form // in which its values are read
+	leaf    int  // its index among the file's columns
+	form    form // the form in which its values are read
 	convert convert
 	chunks  []pq.ColumnChunk // that are left
 	pages   pq.Pages
@@ -27,8 +26,8 @@ type column struct {
 	buffer  []pq.Value
 }
 
-// convert reads a value that is not null, as a number or as a text, and where it stands for them as
-// a whole number or a moment. It has no number where the file holds texts: records read those.
+// convert reads a value that is not null, as a number or as a text, and as a whole number or a
+// moment if it stands for one. number is nil if the file holds texts, which package records parses.
 type convert struct {
 	number func(v pq.Value) float64
 	text   func(dst []byte, v pq.Value) []byte
@@ -46,7 +45,7 @@ const (
 	moments
 )
 
-// form is the most exact one in which a column takes the values.
+// form returns the most exact form in which a column takes the values.
 func (c convert) form(to records.Column) form {
 	switch k := to.Kind(); {
 	case k == records.DatetimeColumn && c.moment != nil:
@@ -65,7 +64,7 @@ func (c convert) form(to records.Column) form {
 	return texts
 }
 
-// batch is the number of values that are asked for at once.
+// batch is the number of values that are read at once.
 const batch = 1024
 
 // read reads the next rows.
@@ -94,7 +93,8 @@ func (c *column) read(rows int) (records.Values, error) {
 	return out.values(), nil
 }
 
-// advance goes on to the next page, of the next row group after the last.
+// advance moves to the next page; the last page of a row group is followed by the first of the
+// next.
 func (c *column) advance() error {
 	for {
 		if c.pages == nil {
@@ -116,7 +116,7 @@ func (c *column) advance() error {
 	}
 }
 
-// leave gives a page back.
+// leave releases the page.
 func (c *column) leave() {
 	pq.Release(c.page)
 	c.page, c.values = nil, nil
@@ -132,7 +132,7 @@ func (c *column) close() {
 	}
 }
 
-// cells collects the values of a column: numbers, or codes of texts, each of which is kept once.
+// cells collects the values of a column: numbers, or codes of texts. Each text is stored once.
 type cells struct {
 	form       form
 	numbers    []float64
@@ -191,11 +191,15 @@ func (c *cells) values() records.Values {
 	return records.Values{Codes: c.codes, Dictionary: c.dictionary}
 }
 
-// converter says how a column of a file is read as one of the schema.
+// converter returns how a column of a file is read as a column of the schema.
 func converter(field *pq.Column, c records.Column) (convert, error) {
 	refused := malformed(fmt.Sprintf("column %q: values of type %v cannot be read", c.Name(),
 		field.Type()))
 	logical := logicalOf(field)
+	decimal, _ := logical.(*format.DecimalType)
+	if decimal != nil && !readableDecimal(field.Type(), decimal) {
+		return convert{}, refused
+	}
 	switch field.Type().Kind() {
 	case pq.Boolean:
 		return booleans(c)
@@ -211,6 +215,9 @@ func converter(field *pq.Column, c records.Column) (convert, error) {
 			return strconv.AppendFloat(dst, v.Double(), 'f', -1, 64)
 		}}, nil
 	case pq.ByteArray, pq.FixedLenByteArray:
+		if decimal != nil {
+			return byteDecimals(int(decimal.Scale)), nil
+		}
 		text := func(dst []byte, v pq.Value) []byte { return append(dst, v.ByteArray()...) }
 		switch logical.(type) {
 		case nil, *format.StringType, *format.EnumType, *format.JsonType:
@@ -220,7 +227,7 @@ func converter(field *pq.Column, c records.Column) (convert, error) {
 	return convert{}, refused
 }
 
-// logicalOf is what the values of a column stand for; nil for themselves.
+// logicalOf returns the logical type of a column, or nil if it has none.
 func logicalOf(field *pq.Column) format.LogicalTypeValue {
 	if l := field.Type().LogicalType(); l != nil {
 		return l.Value
@@ -228,7 +235,7 @@ func logicalOf(field *pq.Column) format.LogicalTypeValue {
 	return nil
 }
 
-// integers reads whole numbers, and decimals, which are whole numbers of a power of ten.
+// integers reads whole numbers, and decimals, which are whole numbers times a power of ten.
 func integers(logical format.LogicalTypeValue) convert {
 	unsigned, unit, scale := false, 1.0, 0
 	switch l := logical.(type) {
@@ -275,28 +282,7 @@ func integers(logical format.LogicalTypeValue) convert {
 	return out
 }
 
-// appendDecimal writes a whole number of a power of ten, without zeros at its end.
-func appendDecimal(dst []byte, v int64, scale int) []byte {
-	if scale == 0 {
-		return strconv.AppendInt(dst, v, 10)
-	}
-	u := uint64(v)
-	if v < 0 {
-		dst, u = append(dst, '-'), -u
-	}
-	digits := strconv.FormatUint(u, 10)
-	if len(digits) <= scale {
-		digits = strings.Repeat("0", scale+1-len(digits)) + digits
-	}
-	fraction := strings.TrimRight(digits[len(digits)-scale:], "0")
-	dst = append(dst, digits[:len(digits)-scale]...)
-	if fraction == "" {
-		return dst
-	}
-	return append(append(dst, '.'), fraction...)
-}
-
-// timestamps reads moments; as numbers they are what the file holds, as before.
+// timestamps reads moments. In a column of numbers they are the integers that the file holds.
 func timestamps(l *format.TimestampType) convert {
 	raw := func(v pq.Value) float64 { return float64(v.Int64()) }
 	switch l.Unit.Value.(type) {
@@ -310,7 +296,7 @@ func timestamps(l *format.TimestampType) convert {
 	}, raw)
 }
 
-// convertTimes reads moments, as texts where a column holds those.
+// convertTimes reads moments, as texts if a column holds texts.
 func convertTimes(moment func(v pq.Value) time.Time, number func(v pq.Value) float64) convert {
 	return convert{moment: moment, number: number, text: func(dst []byte, v pq.Value) []byte {
 		return moment(v).AppendFormat(dst, time.RFC3339Nano)
@@ -324,8 +310,8 @@ func booleans(c records.Column) (convert, error) {
 		levels = []string{"false", "true"}
 	}
 	if !c.IsNumber() && len(levels) != 2 {
-		return convert{}, malformed(fmt.Sprintf("column %q: bools for %d levels", c.Name(),
-			len(levels)))
+		return convert{}, malformed(fmt.Sprintf(
+			"column %q: bools need a column of numbers or of 2 levels; it has %d", c.Name(), len(levels)))
 	}
 	place := func(v pq.Value) int {
 		if v.Boolean() {

@@ -13,14 +13,14 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A Dataset is a folder of Parquet files with a card, as the Hugging Face hub has them: files
-// data/train-00000-of-00003.parquet and so on, and a README.md whose header describes them.
+// A Dataset describes a folder of Parquet files with a card, in the layout of the Hugging Face hub:
+// files data/train-00000-of-00003.parquet and so on, and a README.md whose header describes them.
 type Dataset struct {
-	Name      string   // for people; "" means "Synthetic records"
-	Split     string   // of the files' names; "" means "train"
-	ShardRows int      // records a file; 0 means 1,048,576
-	Tags      []string // of the header
-	Text      string   // of the card, in Markdown: for example what a generator guarantees
+	Name      string   // the title of the card; "" means "Synthetic records"
+	Split     string   // part of the files' names; "" means "train"
+	ShardRows int      // records per file; 0 means 1,048,576
+	Tags      []string // tags in the header of the card
+	Text      string   // text of the card, in Markdown: for example a generator's guarantee
 }
 
 // shardRows is the default number of records of a file.
@@ -48,20 +48,20 @@ func (d Dataset) validate() error {
 	return c.Err()
 }
 
-// WriteDataset writes records that come in parts, such as those a generator streams, into a folder,
-// in memory that does not grow with their number. The folder is made if it is not there; one that
-// holds such files already is an error.
+// WriteDataset writes records that arrive in parts, such as those that a generator streams, into a
+// folder, in memory that does not grow with their number. It creates the folder if necessary. It is
+// an error if the folder holds such files already.
 //
-// Errors: *[param.Error] for a mistake in the description, a schema that is not of tables and
+// Errors: *[param.Error] for a mistake in the description, a schema that is not of a table and
 // records of another schema; the first error of the parts; those of the file system. After an error
-// there is no card.
+// no card is written.
 func WriteDataset(folder string, d Dataset, s records.Schema,
 	parts iter.Seq2[records.Data, error]) error {
 	d = d.withDefaults()
 	if err := d.validate(); err != nil {
 		return err
 	}
-	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
+	if _, err := records.NewFrameBuilder(s); err != nil { // for its errors about the schema
 		return err
 	}
 	if _, err := os.Lstat(filepath.Join(folder, card)); err == nil {
@@ -86,7 +86,7 @@ func WriteDataset(folder string, d Dataset, s records.Schema,
 // card is the file that describes a folder.
 const card = "README.md"
 
-// shards are files on their way out. Their names are final when it is known how many there are.
+// shards are the files being written. They get their final names when their number is known.
 type shards struct {
 	folder  string
 	dataset Dataset
@@ -95,7 +95,7 @@ type shards struct {
 	file    *os.File
 	buffer  *bufio.Writer
 	out     *writer
-	room    int // records that the file at hand still takes
+	room    int // the number of records that still fit the current file
 }
 
 func (w *shards) add(part records.Data) error {
@@ -151,7 +151,7 @@ func (w *shards) close() error {
 	return nil
 }
 
-// abandon leaves the files that are whole, without a card.
+// abandon keeps the complete files, without a card.
 func (w *shards) abandon() {
 	if w.out != nil {
 		w.file.Close()
@@ -161,7 +161,7 @@ func (w *shards) abandon() {
 
 // finish names the files and writes the card.
 func (w *shards) finish() error {
-	if len(w.paths) == 0 { // no records are one file without any
+	if len(w.paths) == 0 { // without records there is one empty file
 		if err := w.open(); err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func (w *shards) finish() error {
 	return nil
 }
 
-// card is the header in YAML, whose texts are quoted as JSON quotes them, and the text.
+// card returns the text of the card, after a header in YAML whose texts are quoted as in JSON.
 func (w *shards) card() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -8,10 +8,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Groups reads records of a table in one frame for each row group of the file, in order, of which
-// so many are read at a time. It holds no more of them than that and the one that was handed out.
-// It ends after the first error, which is one of those of [ReadFrame]: a group is held to the
-// limits of a file.
+// Groups reads records of a table, one frame for each row group of the file, in order. It reads the
+// given number of row groups concurrently, and holds only these and the one that it yielded last.
+// It ends after the first error, which is one of those of [ReadFrame]. Each group may be as large
+// as the limits allow a file to be.
 func Groups(r io.ReaderAt, size int64, s records.Schema, workers int,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
 	return func(yield func(*records.Frame, error) bool) {
@@ -28,7 +28,7 @@ func Groups(r io.ReaderAt, size int64, s records.Schema, workers int,
 		for _, rows := range in.sizes {
 			if rows > allowed {
 				yield(nil, &records.LimitError{Limit: "Values",
-					What: "a row group holds too many values for the size of the file"})
+					What: "a row group holds more values than the size of the file allows"})
 				return
 			}
 		}
@@ -44,13 +44,13 @@ func Groups(r io.ReaderAt, size int64, s records.Schema, workers int,
 	}
 }
 
-// group is what a row group holds.
+// group is the content of a row group.
 type group struct {
 	values []records.Values
 	err    error
 }
 
-// groups reads row groups, so many at a time, and hands them out in order.
+// groups reads row groups, workers of them concurrently, and yields them in order.
 func (in *input) groups(workers int) iter.Seq2[[]records.Values, error] {
 	return func(yield func([]records.Values, error) bool) {
 		var waiting []chan group
@@ -102,7 +102,7 @@ func (in *input) group(i int) (values []records.Values, err error) {
 	return values, nil
 }
 
-// all is the frame of all row groups.
+// all returns the frame of all row groups.
 func (in *input) all(workers int) (*records.Frame, error) {
 	joined := make([]joint, len(in.places))
 	for values, err := range in.groups(workers) {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestGroupsComeInOrder, however many are read at a time.
+// TestGroupsComeInOrder: for any number of groups read concurrently.
 func TestGroupsComeInOrder(t *testing.T) {
 	s := people(t)
 	f := drawn(t, s, 2<<17+10)

@@ -11,7 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestTimesComeBack value by value, as numbers that float64 does not hold do.
+// TestTimesComeBack: times, and numbers that float64 cannot represent, are read as they were
+// written.
 func TestTimesComeBack(t *testing.T) {
 	s, f := visits(t)
 	back := must(read(written(t, f), s))(t)
@@ -63,7 +64,7 @@ func TestTimesOfOthersAreRead(t *testing.T) {
 	}
 }
 
-// TestMomentsThatNoUnitHoldsAreRefused before anything is written.
+// TestMomentsThatNoUnitHoldsAreRefused: they are an error before anything is written.
 func TestMomentsThatNoUnitHoldsAreRefused(t *testing.T) {
 	s := must(records.NewSchema(records.Datetime("d", time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(1700, 1, 1, 0, 0, 0, 0, time.UTC), time.Nanosecond)))(t)

@@ -115,9 +115,9 @@ func TestTypesOfOthersAreRead(t *testing.T) {
 		t.Error("what is odd about the second row is lost")
 	}
 	for name, c := range map[string]records.Column{
-		"no column is named": records.Numeric("absent", 0, 1),
-		"nested":             records.Numeric("other", 0, 1),
-		"bools for 3 levels": records.Ordinal("flag", "a", "b", "c"),
+		"no column is named":       records.Numeric("absent", 0, 1),
+		"nested":                   records.Numeric("other", 0, 1),
+		"or of 2 levels; it has 3": records.Ordinal("flag", "a", "b", "c"),
 	} {
 		_, err := read(file.Bytes(), must(records.NewSchema(c))(t))
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), name) {

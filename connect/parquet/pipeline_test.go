@@ -63,7 +63,7 @@ func lineItems(t testing.TB) (records.Schema, [][]any) {
 	return s, rows
 }
 
-// readings are those of sensors: a moment in milliseconds, a duration, and values that may be
+// readings returns those of sensors: a moment in milliseconds, a duration, and values that may be
 // missing.
 func readings(t testing.TB) (records.Schema, [][]any) {
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -18,10 +18,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ReadFrame reads all records of a table, as many row groups at a time as there are processors.
+// ReadFrame reads all records of a table, as many row groups concurrently as there are processors.
 //
-// Errors: [records.ErrFormat] for a damaged file, and for a column that is lacking, nested or of a
-// type that is not read; *[records.LimitError]; *[param.Error] for a schema that is not of tables.
+// Errors: [records.ErrFormat] for a damaged file, and for a column that is absent, nested or has a
+// type that is not read; *[records.LimitError]; *[param.Error] for a schema that is not of a table.
 func ReadFrame(r io.ReaderAt, size int64, s records.Schema,
 	limits ...records.Limits) (*records.Frame, error) {
 	in, err := open(r, size, s, limits)
@@ -31,7 +31,7 @@ func ReadFrame(r io.ReaderAt, size int64, s records.Schema,
 	defer in.close()
 	if allowed := last(limits).ValuesFor(size); in.rows > allowed/max(1, int64(len(in.columns))) {
 		return nil, &records.LimitError{Limit: "Values",
-			What: "the file holds too many values for its size"}
+			What: "the file holds more values than its size allows"}
 	}
 	return in.all(runtime.GOMAXPROCS(0))
 }
@@ -50,8 +50,8 @@ func OpenFrame(path string, s records.Schema, limits ...records.Limits) (*record
 	return ReadFrame(f, info.Size(), s, limits...)
 }
 
-// Stream reads records of a table in frames of the given number of rows, the last one of what is
-// left, in memory that does not grow with the file. It ends after the first error, which is one of
+// Stream reads records of a table in frames of the given number of rows, the last of which may have
+// fewer, in memory that does not grow with the file. It ends after the first error, which is one of
 // those of [ReadFrame].
 func Stream(r io.ReaderAt, size int64, s records.Schema, rows int,
 	limits ...records.Limits) iter.Seq2[*records.Frame, error] {
@@ -82,17 +82,17 @@ func last(limits []records.Limits) records.Limits {
 	return limits[len(limits)-1]
 }
 
-// codecs are those that are read. LZ4 is not among them: parquet-go gives a damaged page of it ever
-// more memory.
+// codecs lists the compressions that are read. It omits LZ4: for a damaged page of it, parquet-go
+// allocates memory without bound.
 var codecs = []format.CompressionCodec{format.Uncompressed, format.Snappy, format.Gzip,
 	format.Brotli, format.Zstd}
 
-// input is a file on its way in.
+// input is a file being read.
 type input struct {
 	schema  records.Schema
 	columns []*column
-	places  []int   // of the schema's columns among these, -1 for one that is not read
-	rows    int64   // that are left
+	places  []int   // for each of the schema's columns its index among these, -1 if it is not read
+	rows    int64   // rows that have not been read
 	sizes   []int64 // rows of each group
 }
 
@@ -100,7 +100,7 @@ type input struct {
 func open(r io.ReaderAt, size int64, s records.Schema, limits []records.Limits) (in *input,
 	err error) {
 	defer rescue(&err)
-	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
+	if _, err := records.NewFrameBuilder(s); err != nil { // for its errors about the schema
 		return nil, err
 	}
 	if r == nil {
@@ -111,7 +111,7 @@ func open(r io.ReaderAt, size int64, s records.Schema, limits []records.Limits) 
 	}
 	f, err := pq.OpenFile(r, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
 	if err != nil {
-		// Its text is not passed on: a footer holds the least and the largest values of columns.
+		// The text is omitted: a footer holds the least and the largest values of columns.
 		return nil, malformed("the footer is damaged")
 	}
 	in = &input{schema: s}
@@ -133,7 +133,7 @@ func open(r io.ReaderAt, size int64, s records.Schema, limits []records.Limits) 
 		for _, c := range in.columns {
 			if c.leaf >= len(chunks) || chunks[c.leaf].NumValues() != group.NumRows() ||
 				group.NumRows() < 0 {
-				return nil, malformed(fmt.Sprintf("row group %d: column %q has another number of values",
+				return nil, malformed(fmt.Sprintf("row group %d: column %q has more or fewer values than the group has rows",
 					i, c.name))
 			}
 			c.chunks = append(c.chunks, chunks[c.leaf])
@@ -145,7 +145,7 @@ func open(r io.ReaderAt, size int64, s records.Schema, limits []records.Limits) 
 			bytes := meta.TotalUncompressedSize
 			if unpacked += max(bytes, 0); unpacked > last(limits).UnpackedFor(size) {
 				return nil, &records.LimitError{Limit: "UnpackedBytes",
-					What: "the file unpacks to too many bytes"}
+					What: "the file unpacks to more bytes than its size allows"}
 			}
 		}
 		in.rows += group.NumRows()
@@ -154,10 +154,12 @@ func open(r io.ReaderAt, size int64, s records.Schema, limits []records.Limits) 
 	return in, nil
 }
 
-// tailBytes is the length of what ends a file: the length of its footer, and a magic number.
+// tailBytes is the number of bytes at the end of a file: the length of its footer, and a magic
+// number.
 const tailBytes = 8
 
-// checkFooter refuses a footer that is longer than its file, before memory is given to it.
+// checkFooter returns an error if the footer is longer than the file, before memory is allocated
+// for it.
 func checkFooter(r io.ReaderAt, size int64) error {
 	if size < 2*tailBytes {
 		return malformed("the file is too short")
@@ -172,7 +174,7 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// next is the frame of the next rows.
+// next returns the frame of the next rows.
 func (in *input) next(rows int) (f *records.Frame, err error) {
 	defer rescue(&err)
 	values := make([]records.Values, len(in.places))
@@ -195,7 +197,7 @@ func (in *input) close() {
 	}
 }
 
-// find is the flat column of a name.
+// find returns the flat column with a name.
 func find(f *pq.File, c records.Column) (*column, error) {
 	for _, field := range f.Root().Columns() {
 		if field.Name() != c.Name() {
@@ -219,18 +221,19 @@ func find(f *pq.File, c records.Column) (*column, error) {
 		strings.Join(names, ", ")))
 }
 
-// malformed is a [records.ErrFormat].
+// malformed returns a [records.ErrFormat].
 func malformed(what string) error { return fmt.Errorf("%w: parquet: %s", records.ErrFormat, what) }
 
-// rescue turns a panic of parquet-go over a damaged file into an error. Its text is not passed on,
-// since it may hold what was read.
+// rescue turns a panic of parquet-go about a damaged file into an error. It omits the text of the
+// panic, which may hold what was read.
 func rescue(err *error) {
 	if recover() != nil {
 		*err = malformed("the file is damaged")
 	}
 }
 
-// damaged is an error of parquet-go over a page. Its text is not passed on either.
+// damaged returns the error for a page that parquet-go cannot read. It omits the text of that error
+// too.
 func damaged(name string, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return malformed(fmt.Sprintf("column %q ends too early", name))

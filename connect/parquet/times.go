@@ -10,10 +10,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Moments are written as TIMESTAMP of the unit that holds their precision, or as DATE; lengths of
-// time as a number of seconds, whole or DECIMAL.
+// Moments are written as TIMESTAMP in a unit that holds their precision, or as DATE; lengths of
+// time as a number of seconds, either whole or DECIMAL.
 
-// writable refuses a datetime that no unit holds.
+// writable returns an error for a datetime that no unit can represent.
 func writable(s records.Schema) error {
 	for _, c := range s.Columns() {
 		from, to := c.Times()
@@ -26,7 +26,7 @@ func writable(s records.Schema) error {
 	return nil
 }
 
-// decimals is how many digits the fraction of a second has in a column.
+// decimals returns the number of digits of the fraction of a second in a column.
 func decimals(c records.Column) int {
 	lo, _ := c.Durations()
 	from, _ := c.Times()
@@ -39,7 +39,7 @@ func decimals(c records.Column) int {
 	return n
 }
 
-// digits is the power of ten that a part of a second is.
+// digits returns the number of decimal digits of a second in the given unit.
 func digits(unit time.Duration) int {
 	n := 0
 	for ; unit < time.Second; unit *= 10 {
@@ -67,7 +67,8 @@ func timeNode(c records.Column) pq.Node {
 	return pq.Timestamp(pq.Millisecond)
 }
 
-// exact is how the cells of a column are read that are no float64; nil for other columns.
+// exact returns the function that reads the cells of a column whose values are not float64, and nil
+// for other columns.
 func exact(f *records.Frame, c records.Column, column int) func(row int) (pq.Value, bool) {
 	switch c.Kind() {
 	case records.IntegerColumn:

@@ -13,15 +13,15 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A row group is held in memory until it is full: it has 131,072 rows, or fewer of many columns, so
-// that it holds at most 8,388,608 values, but never fewer than 1,024 rows.
+// A row group is held in memory until it is full. It has 131,072 rows, or fewer if there are many
+// columns, so that it holds at most 8,388,608 values, but at least 1,024 rows.
 const (
 	groupRows   = 1 << 17
 	groupValues = 1 << 23
 	fewestRows  = 1 << 10
 )
 
-// rowsOfGroup is the number of rows of a row group of so many columns.
+// rowsOfGroup returns the number of rows of a row group with the given number of columns.
 func rowsOfGroup(columns int) int {
 	return min(max(groupValues/columns, fewestRows), groupRows)
 }
@@ -36,13 +36,13 @@ func WriteFrame(w io.Writer, f *records.Frame) error {
 	return WriteFrames(w, f.Schema(), func(yield func(records.Data, error) bool) { yield(f, nil) })
 }
 
-// WriteFrames writes records that come in parts, such as those a generator streams. Its memory is
-// that of one row group, and of a few kilobytes for each column of each row group, for the
-// footer. The first error of the parts ends it.
+// WriteFrames writes records that arrive in parts, such as those that a generator streams. It takes
+// memory for one row group, and for the footer a few kilobytes for each column of each row group.
+// It stops at the first error of the parts.
 //
 // Errors: those of [WriteFrame]; the first error of the parts.
 func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, error]) (err error) {
-	if _, err := records.NewFrameBuilder(s); err != nil { // it says what is wrong with a schema
+	if _, err := records.NewFrameBuilder(s); err != nil { // for its errors about the schema
 		return err
 	}
 	if err := writable(s); err != nil {
@@ -67,7 +67,7 @@ func WriteFrames(w io.Writer, s records.Schema, parts iter.Seq2[records.Data, er
 	return nil
 }
 
-// frameOf is a part as a frame.
+// frameOf returns a part as a frame.
 func frameOf(part records.Data, s records.Schema) (*records.Frame, error) {
 	const path = "parquet.WriteFrames"
 	if part == nil || !part.Schema().Equal(s) {
@@ -87,13 +87,13 @@ func frameOf(part records.Data, s records.Schema) (*records.Frame, error) {
 	return f, nil
 }
 
-// writer is a file on its way out.
+// writer is a file being written.
 type writer struct {
 	file   *pq.GenericWriter[any]
 	schema records.Schema
-	levels [][]pq.Value // of columns of levels
-	size   int          // rows of a row group
-	rows   int          // of the row group at hand
+	levels [][]pq.Value // the levels of each column that has them
+	size   int          // the number of rows of a full row group
+	rows   int          // the number of rows in the current row group
 	buffer []pq.Value
 }
 
@@ -154,7 +154,7 @@ func (f field) Value(base reflect.Value) reflect.Value {
 	return base.MapIndex(reflect.ValueOf(f.name))
 }
 
-// write writes the rows of a frame, and begins a new row group wherever one is full.
+// write writes the rows of a frame, and begins a new row group whenever one is full.
 func (w *writer) write(f *records.Frame) error {
 	for lo := 0; lo < f.Len(); {
 		hi := min(f.Len(), lo+w.size-w.rows)

@@ -2,8 +2,9 @@
 
 package cuda
 
-// cu has a binding of its own to cuBLAS, but one that hides the handle, without which the
-// mathematics mode cannot be set, and that takes slices, which memory of a device is not.
+// This file has its own binding to cuBLAS. The binding of package cu hides the handle, which is
+// needed to set the mathematics mode, and takes Go slices, whereas these matrices are in device
+// memory.
 
 /*
 #cgo linux CFLAGS: -I/usr/local/cuda/include -I/opt/cuda/include
@@ -11,7 +12,7 @@ package cuda
 #include <stdint.h>
 #include <cublas_v2.h>
 
-// Addresses of a device are numbers here, since they are no pointers to Go.
+// Device addresses are integers here, because they are not Go pointers.
 static int multiply(cublasHandle_t h, int transA, int transB, int m, int n, int k,
 	float alpha, uintptr_t a, int lda, uintptr_t b, int ldb, float beta, uintptr_t c, int ldc) {
 	cublasOperation_t opA = transA ? CUBLAS_OP_T : CUBLAS_OP_N;
@@ -28,10 +29,11 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// blas is cuBLAS on the default stream of the context that was current when it was made.
+// blas is a handle of cuBLAS, on the default stream of the context that was current when it was
+// created.
 type blas struct{ handle C.cublasHandle_t }
 
-// blasStatus is an error of cuBLAS, by its number.
+// blasStatus is the number of a cuBLAS error.
 type blasStatus int
 
 func (s blasStatus) Error() string { return fmt.Sprintf("cuBLAS status %d", int(s)) }
@@ -43,8 +45,8 @@ func blasError(s C.int) error {
 	return blasStatus(s)
 }
 
-// newBLAS asks for products whose operands keep all their bits: a row of a clipped sum must be the
-// row whose norm was measured.
+// newBLAS creates a handle whose products use all bits of their operands: the rows in a clipped sum
+// must be the rows whose norms were measured.
 func newBLAS() (*blas, error) {
 	var b blas
 	if err := blasError(C.int(C.cublasCreate(&b.handle))); err != nil {
@@ -59,8 +61,8 @@ func newBLAS() (*blas, error) {
 
 func (b *blas) close() { C.cublasDestroy(b.handle) }
 
-// multiply sets the m×n matrix C, by rows, to α op(A) op(B) + β C. cuBLAS reads matrices by
-// columns: it is told to compute the transpose, from the transposes that it takes A and B for.
+// multiply sets the m×n matrix C, stored by rows, to α op(A) op(B) + β C. cuBLAS reads matrices by
+// columns, and so sees A, B and C transposed: it computes Cᵀ = α op(B)ᵀ op(A)ᵀ + β Cᵀ.
 func (b *blas) multiply(transA, transB bool, m, n, k int, alpha float32, x, y device.Matrix,
 	beta float32,
 	out device.Matrix) {
@@ -77,5 +79,6 @@ func flag(yes bool) C.int {
 	return 0
 }
 
-// leading is the distance of rows. A single row may state a lesser one than it is long.
+// leading returns the distance between rows, which cuBLAS wants to be at least the number of
+// columns. The Stride of a single row may be less.
 func leading(m device.Matrix) C.int { return C.int(max(m.Stride, m.Cols)) }

@@ -3,17 +3,18 @@
 package cuda
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// tile is the side of what one block of threads computes at a time.
+// tile is the number of rows and of columns that a block of threads computes at a time.
 const tile = 32
 
-// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up, by the cheaper of two ways: the product
-// itself, in tiles that are squared and forgotten, or Σ (AAᵀ ∘ DDᵀ). Neither uses cuBLAS, whose
-// mathematics mode must not weaken the bound.
+// BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up. It computes either the product itself, in
+// tiles that are squared and not stored, or Σ (AAᵀ ∘ DDᵀ), whichever is cheaper. Neither uses
+// cuBLAS, so that the bound does not depend on the mathematics mode of cuBLAS.
 //
 // Source for the Gram matrices: Rochette, Manoel and Tramel, "Efficient Per-Example Gradient
 // Computations in Convolutional Neural Networks", 2019.
@@ -21,7 +22,8 @@ func (g *gpu) BlockProductNorms(dst []float64, block int, a, d device.Matrix) {
 	for _, m := range [2]device.Matrix{a, d} {
 		g.want("BlockProductNorms", m)
 		if block < 0 || block*len(dst) != m.Rows {
-			panic("cuda: BlockProductNorms: the rows are not that many blocks")
+			panic(fmt.Sprintf("cuda: BlockProductNorms: %d rows, want %d blocks of %d rows", m.Rows,
+				len(dst), block))
 		}
 	}
 	if block == 0 || a.Empty() || d.Empty() {
@@ -48,11 +50,13 @@ type blockNorms struct {
 // roundoff bounds the relative error of a sum of k products in float32.
 func roundoff(k int) float64 { return float64(k+8) * 0x1p-24 }
 
-// underflow bounds what the same sum loses where it is too small for a normal float32.
+// underflow bounds the absolute error of the same sum where terms are too small for a normal
+// float32.
 func underflow(k int) float64 { return float64(k+8) * 0x1p-149 }
 
-// products: element (k, l) is off by at most roundoff·Σ|aₖ||dₗ| over the rows and underflow, so the
-// norm by roundoff·Σ‖a‖‖d‖ and underflow for each element.
+// products computes the norms from the products. The error of element (k, l) is at most
+// roundoff·Σ|aₖ||dₗ| over the rows, plus underflow. So the error of the norm is at most
+// roundoff·Σ‖a‖‖d‖ + underflow·√elements.
 func (n blockNorms) products() {
 	elements := math.Sqrt(float64(n.a.Cols) * float64(n.d.Cols))
 	count := n.shares(blockProductsKernel, n.a.Cols, n.d.Cols)
@@ -61,8 +65,9 @@ func (n blockNorms) products() {
 		each(n.records)
 }
 
-// grams: an entry of AAᵀ is off by at most e‖a‖‖a′‖ and ue, and one of DDᵀ by f‖d‖‖d′‖ and uf; what
-// that makes of Σ is (e+f+ef)(Σ‖a‖‖d‖)², and (1+f)ue(Σ‖d‖)² + (1+e)uf(Σ‖a‖)² + ue·uf·p².
+// grams computes the norms from the Gram matrices. The error of an entry of AAᵀ is at most e‖a‖‖a′‖
+// + ue, and that of an entry of DDᵀ at most f‖d‖‖d′‖ + uf. So the error of the sum is at most
+// (e+f+ef)(Σ‖a‖‖d‖)² + (1+f)ue(Σ‖d‖)² + (1+e)uf(Σ‖a‖)² + ue·uf·p².
 func (n blockNorms) grams() {
 	e, f := roundoff(n.a.Cols), roundoff(n.d.Cols)
 	ue, uf := underflow(n.a.Cols), underflow(n.d.Cols)
@@ -72,8 +77,8 @@ func (n blockNorms) grams() {
 		double(ue * uf * float64(n.block) * float64(n.block)).each(n.records)
 }
 
-// shares has the tiles of rows×cols numbers a record computed; it returns how many tiles those
-// are.
+// shares computes a matrix of rows×cols numbers for each record, tile by tile, and returns the
+// number of tiles of a record.
 func (n blockNorms) shares(kernel, rows, cols int) int {
 	across := (cols + tile - 1) / tile
 	count := (rows + tile - 1) / tile * across

@@ -2,15 +2,20 @@
 
 package cuda
 
-import "github.com/seed7ba64551/privgen/device"
+import (
+	"fmt"
 
-// strip is how many columns a block sums up.
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// strip is the number of columns that a block of threads sums up.
 const strip = 32
 
-// segments is into how many parts the rows of a matrix are cut for a reduction along columns.
+// segments returns the number of parts into which the rows of a matrix are divided for a reduction
+// along columns.
 func segments(rows int) int { return min(max(rows/64, 1), 64) }
 
-// along launches a reduction along m's columns.
+// along launches a reduction along the columns of m.
 func (c *call) along(m device.Matrix) {
 	c.size(m).int(segments(m.Rows)).launch((m.Cols+strip-1)/strip, segments(m.Rows), 256)
 }
@@ -20,7 +25,7 @@ func (g *gpu) ColSums(w []float32, m device.Matrix, beta float32, dst device.Mat
 	g.want("ColSums", m)
 	g.wantShape("ColSums", dst, 1, m.Cols)
 	if w != nil && len(w) != m.Rows {
-		panic("cuda: ColSums: one weight a row is wanted")
+		panic(fmt.Sprintf("cuda: ColSums: %d weights for %d rows", len(w), m.Rows))
 	}
 	if m.Cols == 0 {
 		return
@@ -46,7 +51,7 @@ func (g *gpu) Moments(stats, m device.Matrix, eps float32) {
 	g.begin()
 	defer g.end()
 	if m.Rows == 0 {
-		// No rows count as mean and variance 0: a single column sum of nothing.
+		// Without rows, mean and variance are 0: the column sums of a matrix without rows.
 		m = device.Matrix{Cols: m.Cols, Mem: stats.Mem}
 	}
 	n, rows := segments(m.Rows), float64(max(m.Rows, 1))
@@ -75,7 +80,7 @@ func (g *gpu) Normalize(dst, src, stats, gain, shift device.Matrix) {
 		each(src.Rows * src.Cols)
 }
 
-// NormalizeGradient carries delta back through Moments and Normalize.
+// NormalizeGradient propagates delta back through Normalize and Moments.
 //
 // Source: Ioffe and Szegedy, "Batch Normalization", 2015, section 3.
 func (g *gpu) NormalizeGradient(delta, src, stats, gain, dGain, dShift device.Matrix) {

@@ -1,30 +1,32 @@
-// Package cuda is the backend of NVIDIA graphics processors.
+// Package cuda is the backend for NVIDIA graphics processors.
 //
-// A binary has it if it is built with -tags cuda, cgo and a CUDA toolkit; in any other build Open
-// returns device.ErrUnavailable, so that programs compile everywhere. The README beside this file
-// says how to build.
+// The backend is available in binaries that are built with -tags cuda, cgo and a CUDA toolkit. In
+// all other builds Open returns device.ErrUnavailable, so that programs compile everywhere. The
+// README in this folder explains how to build.
 //
 // # Where matrices live
 //
-// Matrices that New returns lie in the device's memory from the upload of a batch to the summed
-// gradient; what comes to the host is what the interface hands to the host: row norms, and
-// Download. Host matrices are no operands here. All work is queued in one order, so that a result
-// is what it would be if every call waited for its work.
+// Matrices that New returns are in the memory of the device, from the upload of a batch to the
+// summed gradient. Only what the interface returns to the host is copied there: the norms and dot
+// products of rows, and what Download returns. Methods panic if an operand is a host matrix. All
+// work is queued in one order, so that results are the same as if every call waited for its work to
+// finish.
 //
 // # Numbers
 //
-// Everything is float32 with float64 sums of squares, as package device has it; tensor cores are
-// not used, because their 11 bits would make a clipped sum another than the one whose norms were
-// measured. Element-wise functions are our own and give the same bits on every device. Sums are
-// taken in a fixed order, products in that of cuBLAS: a device and library version repeat their own
-// results, but they are not the CPU's to the bit.
+// Numbers are float32 and sums of squares float64, as in package device. Tensor cores are not used:
+// they round operands to 11 bits, so that the rows in a clipped sum would differ from the rows
+// whose norms were measured. Element-wise functions are our own and give the same bits on every
+// device. Sums are added up in a fixed order, and products in the order of cuBLAS. So the same
+// device with the same version of the library repeats its results, but they differ from those of
+// the CPU in the last bits.
 //
-// # Ends
+// # Failures
 //
-// A binary with the tag needs a driver to start at all: the linker's loader ends it where libcuda
-// is missing (status 127), and gorgonia.org/cu where there is no device (status 1). Errors that a
-// running device reports, lack of memory included, are no mistakes of the caller and have no way
-// back: they panic with an *Error.
+// A binary that is built with the tag needs a driver to start at all. Without libcuda, the dynamic
+// loader ends it with status 127; without a device, gorgonia.org/cu ends it with status 1. When a
+// device reports an error during its work, such as lack of memory, the method panics with an
+// *Error, because the methods of device.Backend return no errors.
 package cuda
 
 import (
@@ -33,18 +35,18 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Option is a choice about a device.
+// Option is an option of Open.
 type Option func(*settings)
 
 type settings struct{ ordinal int }
 
-// Device chooses one of several devices by its number; the default is 0.
+// Device selects one of several devices by its number, which counts from 0. The default is 0.
 func Device(ordinal int) Option { return func(s *settings) { s.ordinal = ordinal } }
 
-// Open makes a backend of a device.
+// Open returns a backend for a device.
 //
-// Errors: device.ErrUnavailable, wrapped, where the build has no CUDA or the machine no such
-// device.
+// Errors: device.ErrUnavailable, wrapped, if the build does not include CUDA or the machine does
+// not have the device; *Error if the device fails while it is prepared.
 func Open(opts ...Option) (device.Backend, error) {
 	var s settings
 	for _, o := range opts {
@@ -53,14 +55,16 @@ func Open(opts ...Option) (device.Backend, error) {
 	return open(s)
 }
 
-// Error is a failure that a device reported in the middle of its work.
+// Error is a failure that a device reported during its work.
 type Error struct {
-	Op  string // what was tried
-	Err error  // what the driver said
+	Op  string // the operation that failed
+	Err error  // the error that the driver returned
 }
 
 // Error describes the failure.
 func (e *Error) Error() string { return fmt.Sprintf("cuda: %s: %v", e.Op, e.Err) }
 
-// Unwrap returns the driver's own error.
+// Unwrap returns the error of the driver.
+//
+// Errors: Err, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }

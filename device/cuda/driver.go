@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// gpu is the backend of one device. Everything is queued on the context's default stream, where
-// cuBLAS queues too: work on the device happens in the order in which the lock was taken.
+// gpu is the backend for one device. All work, including that of cuBLAS, is queued on the default
+// stream of the context, so the device does it in the order in which callers acquired the lock.
 type gpu struct {
 	name string
 	ctx  cu.CUContext
@@ -32,8 +32,8 @@ func open(s settings) (device.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cuda: device %d: %w: %w", s.ordinal, err, device.ErrUnavailable)
 	}
-	// The primary context is shared with all other users of the device in this process, cuBLAS among
-	// them.
+	// The primary context is shared with all other users of the device in this process, including
+	// cuBLAS.
 	ctx, err := dev.RetainPrimaryCtx()
 	if err != nil {
 		return nil, fmt.Errorf("cuda: context of device %d: %w: %w", s.ordinal, err,
@@ -61,9 +61,9 @@ func (g *gpu) load(dev cu.Device) error {
 	return err
 }
 
-// resources are released when a backend is collected. The primary context is not among them:
-// matrices may outlive their backend, and freeing their memory needs a context, which ends with the
-// process.
+// resources holds what is released when a backend is garbage collected. The primary context is not
+// released before the process ends: matrices may outlive their backend, and freeing their memory
+// needs a context.
 type resources struct {
 	pool *pool
 	blas *blas
@@ -75,7 +75,8 @@ func release(r resources) {
 	r.pool.close()
 }
 
-// bind locks the goroutine to a thread with the context, until the returned function is called.
+// bind locks the goroutine to a thread and makes the context current there, until the returned
+// function is called.
 func bind(ctx cu.CUContext) func() {
 	runtime.LockOSThread()
 	if err := cu.SetCurrentContext(ctx); err != nil {
@@ -100,16 +101,16 @@ func (g *gpu) end() {
 	g.mu.Unlock()
 }
 
-// check panics on an error of the device, since the interface has no error results.
+// check panics if err is not nil, because the methods of the interface return no errors.
 func check(op string, err error) {
 	if err != nil {
 		panic(&Error{op, err})
 	}
 }
 
-// Name returns the device's name.
+// Name returns "cuda" followed by the name of the device in parentheses.
 func (g *gpu) Name() string { return g.name }
 
-// Workers returns the number of the host's cores, which do noise, gathering and sums over records
-// while the device multiplies.
+// Workers returns the number of cores of the host, which draw noise, collect records and add up
+// sums over records while the device multiplies.
 func (g *gpu) Workers() int { return runtime.GOMAXPROCS(0) }

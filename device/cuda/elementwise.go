@@ -3,14 +3,16 @@
 package cuda
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
 )
 
+// wantFunc panics unless f is an element-wise function.
 func wantFunc(f device.Func) {
 	if _, err := f.MarshalText(); err != nil {
-		panic("cuda: " + f.String() + " is no element-wise function")
+		panic("cuda: " + f.String() + " is not an element-wise function")
 	}
 }
 
@@ -111,14 +113,14 @@ func (g *gpu) CosSin(dst, src device.Matrix, scale float32) {
 	g.kernel(cosSinKernel).matrix(dst).matrix(src).float(scale).size(src).each(src.Rows * src.Cols)
 }
 
-// Adam moves p by one step of Adam along the gradient.
+// Adam moves p by one step of the Adam optimizer for the gradient grad.
 //
 // With bias corrections folded in, θ −= step·m / (√v·root + ε), where step = LR/(1−β₁ᵀ) and root =
 // 1/√(1−β₂ᵀ).
 func (g *gpu) Adam(p, grad, m, v device.Matrix, s device.AdamStep) {
 	g.wantLike("Adam", p, grad, m, v)
 	if s.T < 1 {
-		panic("cuda: Adam: steps are counted from 1")
+		panic(fmt.Sprintf("cuda: Adam: step %d: steps are counted from 1", s.T))
 	}
 	if p.Empty() {
 		return

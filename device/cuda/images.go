@@ -14,7 +14,7 @@ func (g *gpu) Im2Col(w device.Window, dst, src device.Matrix) {
 	if dst.Empty() {
 		return
 	}
-	if src.Empty() { // patches of an image without pixels are all margin
+	if src.Empty() { // an image without pixels has nothing but margins
 		g.Fill(dst, 0)
 		return
 	}
@@ -25,7 +25,7 @@ func (g *gpu) Im2Col(w device.Window, dst, src device.Matrix) {
 		each(dst.Rows * dst.Cols)
 }
 
-// Col2Im adds patches up.
+// Col2Im adds up patches.
 func (g *gpu) Col2Im(w device.Window, dst, src device.Matrix) {
 	g.wantSlide("Col2Im", w, src, dst)
 	if dst.Empty() {
@@ -45,8 +45,8 @@ func (g *gpu) Col2Im(w device.Window, dst, src device.Matrix) {
 func (g *gpu) wantSlide(what string, w device.Window, patches, images device.Matrix) {
 	wantImage(what, w.Image)
 	if w.Size < 1 || w.Stride < 1 || w.Pad < 0 {
-		panic(fmt.Sprintf("cuda: %s: a window of size %d, stride %d and padding %d", what, w.Size,
-			w.Stride, w.Pad))
+		panic(fmt.Sprintf("cuda: %s: window of size %d, stride %d and padding %d; want at least 1, 1, 0",
+			what, w.Size, w.Stride, w.Pad))
 	}
 	g.wantShape(what, images, images.Rows, w.Len())
 	g.wantShape(what, patches, images.Rows*w.Places(), w.Patch())
@@ -54,16 +54,17 @@ func (g *gpu) wantSlide(what string, w device.Window, patches, images device.Mat
 
 func wantImage(what string, m device.Image) {
 	if m.Height < 0 || m.Width < 0 || m.Channels < 0 {
-		panic(fmt.Sprintf("cuda: %s: an image of %d×%d×%d", what, m.Height, m.Width, m.Channels))
+		panic(fmt.Sprintf("cuda: %s: negative image size %d×%d×%d", what, m.Height, m.Width,
+			m.Channels))
 	}
 }
 
-// UpSample doubles images.
+// UpSample doubles the height and width of images.
 func (g *gpu) UpSample(m device.Image, u device.UpSampling, dst, src device.Matrix) {
 	g.scaleImages("UpSample", upSampleKernel, m, u, dst, src, dst, src)
 }
 
-// UpSampleGradient sums up what doubling spread.
+// UpSampleGradient is the transpose of UpSample.
 func (g *gpu) UpSampleGradient(m device.Image, u device.UpSampling, dst, src device.Matrix) {
 	g.scaleImages("UpSampleGradient", upSampleGradientKernel, m, u, dst, src, src, dst)
 }
@@ -72,7 +73,7 @@ func (g *gpu) scaleImages(what string, kernel int, m device.Image, u device.UpSa
 	dst, src, large, small device.Matrix) {
 	wantImage(what, m)
 	if u != device.Nearest && u != device.Bilinear {
-		panic(fmt.Sprintf("cuda: %s: no up-sampling has number %d", what, int(u)))
+		panic(fmt.Sprintf("cuda: %s: unknown device.UpSampling %d", what, int(u)))
 	}
 	g.wantShape(what, small, small.Rows, m.Len())
 	g.wantShape(what, large, small.Rows, 4*m.Len())

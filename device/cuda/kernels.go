@@ -16,7 +16,7 @@ import (
 //go:embed kernels/*.ptx
 var compiled embed.FS
 
-// The kernels that are called, by number.
+// The numbers of the kernels.
 const (
 	adamKernel = iota
 	addRowsKernel
@@ -52,7 +52,7 @@ const (
 	kernelCount
 )
 
-// kernelNames lists the names of the kernels and their modules.
+// kernelNames holds the file and the name of each kernel.
 var kernelNames = [kernelCount]struct{ file, name string }{
 	adamKernel:              {"adam", "adam"},
 	addRowsKernel:           {"sparse", "add_rows"},
@@ -89,7 +89,7 @@ var kernelNames = [kernelCount]struct{ file, name string }{
 
 type kernels [kernelCount]cu.Function
 
-// loadKernels has the driver compile every file for the device at hand. The context must be
+// loadKernels lets the driver compile every file for the current device. The context must be
 // current.
 func loadKernels() (loaded kernels, err error) {
 	modules := map[string]cu.Module{}
@@ -112,8 +112,7 @@ func loadKernels() (loaded kernels, err error) {
 	return loaded, nil
 }
 
-// call is a launch whose arguments are being put together. The driver is handed eight bytes an
-// argument, whatever its type.
+// call collects the arguments of a launch. Each argument takes eight bytes, whatever its type.
 type call struct {
 	g      *gpu
 	kernel int
@@ -122,7 +121,7 @@ type call struct {
 	places [20]unsafe.Pointer
 }
 
-// kernel begins a launch. The device must be taken.
+// kernel starts to collect the arguments of a launch. The caller must have called begin.
 func (g *gpu) kernel(number int) *call {
 	c := &g.call
 	c.g, c.kernel, c.n = g, number, 0
@@ -152,18 +151,18 @@ func (c *call) launch(across, down, threads int) {
 	check("kernel "+kernelNames[c.kernel].name, err)
 }
 
-// crowd is how many blocks of 256 threads fill the largest device several times over; what is left
-// is done in turns.
+// crowd is the largest number of blocks in a launch: enough blocks of 256 threads to fill the
+// largest device several times. Further elements are processed by the same threads in turn.
 const crowd = 1 << 13
 
-// each launches a thread an element.
+// each launches a thread for each element.
 func (c *call) each(elements int) {
 	if elements > 0 {
 		c.launch(min((elements+255)/256, crowd), 1, 256)
 	}
 }
 
-// eachRow launches a group of threads a row.
+// eachRow launches a group of threads for each row.
 func (c *call) eachRow(rows int) {
 	if rows > 0 {
 		c.launch(min((rows+3)/4, crowd), 1, 128)

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"math/bits"
 	"runtime"
 	"sync"
@@ -14,20 +15,20 @@ import (
 	"gorgonia.org/cu"
 )
 
-// block is device memory that goes back to its pool when no matrix refers to it any more.
+// block is device memory that returns to its pool when no matrix refers to it any more.
 type block struct {
 	pool *pool
 	at   cu.DevicePtr
-	len  int // numbers
+	len  int // size in numbers
 }
 
-// memory is a place in a block.
+// memory is a position in a block.
 type memory struct {
 	*block
 	offset int
 }
 
-// Offset returns the place that many numbers further on.
+// Offset returns the position that many numbers further on.
 func (m memory) Offset(elements int) device.Memory { return memory{m.block, m.offset + elements} }
 
 // piece is memory without an owner.
@@ -36,8 +37,8 @@ type piece struct {
 	bytes int64
 }
 
-// pool keeps memory that is no longer used for the next who wants as much of it. Reuse needs no
-// waiting: its earlier uses are ahead in the queue.
+// pool keeps memory that is no longer used, for later requests of the same size. Memory can be
+// reused at once, because its earlier uses come first in the queue.
 type pool struct {
 	ctx    cu.CUContext
 	mu     sync.Mutex
@@ -47,7 +48,7 @@ type pool struct {
 
 func newPool(ctx cu.CUContext) *pool { return &pool{ctx: ctx, free: map[int64][]cu.DevicePtr{}} }
 
-// take is a block of n numbers, not cleared. The context must be current.
+// take returns a block of n numbers, which is not cleared. The context must be current.
 func (p *pool) take(n int) *block {
 	size := rounded(4 * int64(n))
 	at, ok := p.reuse(size)
@@ -74,12 +75,12 @@ func (p *pool) reuse(size int64) (cu.DevicePtr, bool) {
 	return list[len(list)-1], true
 }
 
-// squeeze makes room: unreferenced matrices are known only to the garbage collector, which
-// sees how small they are on the host and takes its time.
+// squeeze allocates memory after it has collected unreferenced matrices. The garbage collector does
+// not run for them on its own: on the host they are small.
 func (p *pool) squeeze(size int64) (at cu.DevicePtr, err error) {
 	for wait := time.Millisecond; wait < 200*time.Millisecond; wait *= 2 {
 		runtime.GC()
-		time.Sleep(wait) // what it finds comes back on a goroutine of its own
+		time.Sleep(wait) // cleanups return memory to the pool on another goroutine
 		if err = p.drop(); err != nil {
 			return 0, err
 		}
@@ -90,7 +91,7 @@ func (p *pool) squeeze(size int64) (at cu.DevicePtr, err error) {
 	return 0, err
 }
 
-// drop gives everything that is free back to the driver.
+// drop returns all free memory to the driver.
 func (p *pool) drop() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,7 +106,7 @@ func (p *pool) drop() error {
 	return nil
 }
 
-// put takes memory back, on the goroutine of the runtime's cleanups.
+// put returns memory to the pool. The runtime calls it on the goroutine for cleanups.
 func (p *pool) put(old piece) {
 	p.mu.Lock()
 	p.free[old.bytes] = append(p.free[old.bytes], old.at)
@@ -116,7 +117,8 @@ func (p *pool) put(old piece) {
 	}
 }
 
-// close gives back what is free, and from then on whatever comes.
+// close returns all free memory to the driver. From then on, put returns memory to the driver at
+// once.
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
@@ -125,7 +127,7 @@ func (p *pool) close() {
 	_ = p.drop() // there is no caller left to report to
 }
 
-// rounded is a size that others are likely to ask for too: at most a quarter more.
+// rounded rounds a size up, by at most a quarter, to one that other requests are likely to share.
 func rounded(size int64) int64 {
 	if size <= 512 {
 		return 512
@@ -134,22 +136,22 @@ func rounded(size int64) int64 {
 	return (size + step - 1) &^ (step - 1)
 }
 
-// room is scratch memory on the device that grows as needed.
+// room is scratch memory on the device, which grows as needed.
 type room struct{ block *block }
 
 const (
 	weightsRoom = iota // row weights, or sparse lists
-	packRoom           // a matrix without gaps
+	packRoom           // a matrix without gaps between rows
 	normsRoom          // results for the host
 	sizesRoom          // squared norms of rows
 	otherSizesRoom
-	partsRoom // shares of sums
+	partsRoom // parts of sums
 	otherPartsRoom
 	meansRoom
 	roomCount
 )
 
-// room is scratch memory for at least that many bytes.
+// room returns scratch memory of at least the given size.
 func (g *gpu) room(which int, bytes int) cu.DevicePtr {
 	r := &g.rooms[which]
 	if n := (bytes + 3) / 4; r.block == nil || r.block.len < n {
@@ -162,7 +164,7 @@ func (g *gpu) room(which int, bytes int) cu.DevicePtr {
 // New allocates a zeroed matrix.
 func (g *gpu) New(rows, cols int) device.Matrix {
 	if rows < 0 || cols < 0 {
-		panic("cuda: New: negative size")
+		panic(fmt.Sprintf("cuda: New: negative size %d×%d", rows, cols))
 	}
 	m := device.Matrix{Rows: rows, Cols: cols, Stride: cols}
 	if m.Empty() {
@@ -180,7 +182,7 @@ func (g *gpu) New(rows, cols int) device.Matrix {
 func (g *gpu) Upload(dst device.Matrix, src []float32) {
 	g.want("Upload", dst)
 	if len(src) != dst.Rows*dst.Cols {
-		panic("cuda: Upload: the numbers do not fill the matrix")
+		panic(fmt.Sprintf("cuda: Upload: %d numbers for a %d×%d matrix", len(src), dst.Rows, dst.Cols))
 	}
 	if dst.Empty() {
 		return
@@ -196,11 +198,12 @@ func (g *gpu) Upload(dst device.Matrix, src []float32) {
 	g.kernel(applyKernel).int(0).matrix(dst).pointer(at).int(dst.Cols).size(dst).each(len(src))
 }
 
-// Download copies src into dst, once all work on it is done.
+// Download copies src into dst after all work on src is done.
 func (g *gpu) Download(dst []float32, src device.Matrix) {
 	g.want("Download", src)
 	if len(dst) != src.Rows*src.Cols {
-		panic("cuda: Download: the numbers do not fill the slice")
+		panic(fmt.Sprintf("cuda: Download: room for %d numbers of a %d×%d matrix", len(dst), src.Rows,
+			src.Cols))
 	}
 	if src.Empty() {
 		return
@@ -224,7 +227,7 @@ func send[T any](to cu.DevicePtr, from []T) {
 	check("copy to the device", cu.MemcpyHtoD(to, unsafe.Pointer(&from[0]), size))
 }
 
-// fetch copies numbers from the device. It waits for them.
+// fetch copies numbers from the device and waits until they are there.
 func fetch[T any](to []T, from cu.DevicePtr) {
 	if len(to) == 0 {
 		return

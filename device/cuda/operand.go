@@ -20,10 +20,10 @@ func (g *gpu) want(what string, m device.Matrix) {
 	}
 	mem, ok := m.Mem.(memory)
 	if !ok || mem.pool != g.pool {
-		panic("cuda: " + what + ": the matrix does not live on this device")
+		panic("cuda: " + what + ": the matrix is not in the memory of this device")
 	}
 	if m.Rows > 1 && m.Stride < m.Cols {
-		panic(fmt.Sprintf("cuda: %s: stride %d under %d columns", what, m.Stride, m.Cols))
+		panic(fmt.Sprintf("cuda: %s: stride %d is less than %d columns", what, m.Stride, m.Cols))
 	}
 	if need := mem.offset + (m.Rows-1)*m.Stride + m.Cols; mem.offset < 0 || need > mem.len {
 		panic(fmt.Sprintf("cuda: %s: %d numbers for a %d×%d matrix of stride %d", what,
@@ -40,7 +40,7 @@ func (g *gpu) wantShape(what string, m device.Matrix, rows, cols int) {
 	g.want(what, m)
 }
 
-// wantLike panics unless all matrices have the first one's shape.
+// wantLike panics unless all matrices have the shape of the first one.
 func (g *gpu) wantLike(what string, first device.Matrix, others ...device.Matrix) {
 	g.want(what, first)
 	for _, m := range others {
@@ -48,7 +48,7 @@ func (g *gpu) wantLike(what string, first device.Matrix, others ...device.Matrix
 	}
 }
 
-// address is where a matrix that is not empty begins.
+// address returns the address of the first number of a matrix that is not empty.
 func address(m device.Matrix) cu.DevicePtr {
 	mem := m.Mem.(memory)
 	return mem.at + cu.DevicePtr(4*mem.offset)
@@ -56,8 +56,8 @@ func address(m device.Matrix) cu.DevicePtr {
 
 func contiguous(m device.Matrix) bool { return m.Stride == m.Cols || m.Rows <= 1 }
 
-// flat turns matrices of one shape into rows if none has gaps, so that kernels need not care where
-// a row ends.
+// flat turns matrices of one shape into single rows if none has gaps between rows, so that kernels
+// do not have to find the ends of rows.
 func flat(all ...*device.Matrix) {
 	for _, m := range all {
 		if !contiguous(*m) {
@@ -69,11 +69,11 @@ func flat(all ...*device.Matrix) {
 	}
 }
 
-// int32s panics if a dimension is beyond what cuBLAS counts in.
+// int32s panics if a dimension exceeds 31 bits, the range of dimensions in cuBLAS.
 func int32s(what string, sizes ...int) {
 	for _, n := range sizes {
 		if n > math.MaxInt32 {
-			panic(fmt.Sprintf("cuda: %s: a dimension of %d", what, n))
+			panic(fmt.Sprintf("cuda: %s: dimension %d, want at most %d", what, n, math.MaxInt32))
 		}
 	}
 }

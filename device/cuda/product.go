@@ -9,7 +9,7 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Gemm sets C = α op(A) op(B) + β C by cuBLAS.
+// Gemm sets C = α op(A) op(B) + β C with cuBLAS.
 func (g *gpu) Gemm(transA, transB bool, alpha float32, a, b device.Matrix, beta float32,
 	c device.Matrix) {
 	g.want("Gemm: A", a)
@@ -38,7 +38,7 @@ func (g *gpu) Gemm(transA, transB bool, alpha float32, a, b device.Matrix, beta 
 	g.blas.multiply(transA, transB, m, n, k, alpha, a, b, beta, c)
 }
 
-// scale leaves β m. The device must be taken.
+// scale multiplies m by β. The caller must have called begin.
 func (g *gpu) scale(m device.Matrix, beta float32) {
 	if beta == 1 {
 		return
@@ -52,7 +52,7 @@ func (g *gpu) SparseGemm(s *device.Sparse, w device.Matrix, beta float32, c devi
 	wantItems("SparseGemm", s)
 	g.want("SparseGemm", w)
 	if w.Rows != s.Cols {
-		panic("cuda: SparseGemm: the sparse columns are not the dense rows")
+		panic(fmt.Sprintf("cuda: SparseGemm: %d sparse columns for %d dense rows", s.Cols, w.Rows))
 	}
 	g.wantShape("SparseGemm", c, s.Rows(), w.Cols)
 	if c.Empty() {
@@ -64,8 +64,8 @@ func (g *gpu) SparseGemm(s *device.Sparse, w device.Matrix, beta float32, c devi
 	g.addRows(w, beta, c)
 }
 
-// SparseGemmT sets C = Sᵀ D + β C. The lists are turned around on the host, so that on the device
-// every sum has one owner.
+// SparseGemmT sets C = Sᵀ D + β C. The host transposes the lists of S, so that on the device one
+// thread computes each sum.
 func (g *gpu) SparseGemmT(s *device.Sparse, d device.Matrix, beta float32, c device.Matrix) {
 	wantItems("SparseGemmT", s)
 	g.wantShape("SparseGemmT", d, s.Rows(), d.Cols)
@@ -79,8 +79,8 @@ func (g *gpu) SparseGemmT(s *device.Sparse, d device.Matrix, beta float32, c dev
 	g.addRows(d, beta, c)
 }
 
-// addRows adds rows of src to those of c as the lists say that lie in g.packed: where each begins,
-// then all of them.
+// addRows sets each row of c to β times itself plus the rows of src in its list. The lists are in
+// g.packed: first the positions where each list begins, then all lists one after the other.
 func (g *gpu) addRows(src device.Matrix, beta float32, c device.Matrix) {
 	if src.Empty() {
 		g.scale(c, beta)
@@ -93,7 +93,7 @@ func (g *gpu) addRows(src device.Matrix, beta float32, c device.Matrix) {
 		c.Rows * c.Cols)
 }
 
-// listRows packs the rows' ones.
+// listRows packs, for each row, the columns that have a one there.
 func (g *gpu) listRows(s *device.Sparse) {
 	rows := s.Rows()
 	g.packed = grown(g.packed, rows+1)
@@ -124,7 +124,7 @@ func (g *gpu) listColumns(s *device.Sparse) {
 	g.packed = append(g.packed, make([]uint32, ones)...)
 	begins, lists := g.packed[:s.Cols+1], g.packed[s.Cols+1:]
 	for i := range s.Rows() {
-		// a list's beginning moves to its end, which is where the next one begins
+		// the beginning of a list moves to its end, where the next list begins
 		for _, item := range s.Row(i) {
 			lists[begins[item]] = uint32(i)
 			begins[item]++
@@ -141,12 +141,14 @@ func grown(s []uint32, n int) []uint32 {
 	return s[:n]
 }
 
-// wantItems panics unless every item names a column, and there are few enough to count in 31 bits.
+// wantItems panics unless every item is the number of a column and the numbers of items, rows and
+// columns fit into 31 bits.
 func wantItems(what string, s *device.Sparse) {
 	for i := range s.Rows() {
 		for _, item := range s.Row(i) {
 			if int64(item) >= int64(s.Cols) {
-				panic(fmt.Sprintf("cuda: %s: a sparse row names a column outside its %d", what, s.Cols))
+				panic(fmt.Sprintf("cuda: %s: row %d lists item %d of a sparse matrix with %d columns", what, i,
+					item, s.Cols))
 			}
 		}
 	}

@@ -3,6 +3,8 @@
 package cuda
 
 import (
+	"fmt"
+
 	"github.com/seed7ba64551/privgen/device"
 	"gorgonia.org/cu"
 )
@@ -18,7 +20,7 @@ func (g *gpu) RowDots(dst []float64, a, b device.Matrix) { g.rowDots("RowDots", 
 func (g *gpu) rowDots(what string, dst []float64, a, b device.Matrix) {
 	g.wantLike(what, a, b)
 	if len(dst) != a.Rows {
-		panic("cuda: " + what + ": room for one number a row is wanted")
+		panic(fmt.Sprintf("cuda: %s: room for %d results of %d rows", what, len(dst), a.Rows))
 	}
 	if a.Empty() {
 		clear(dst)
@@ -29,7 +31,8 @@ func (g *gpu) rowDots(what string, dst []float64, a, b device.Matrix) {
 	fetch(dst, g.dots(normsRoom, a, b))
 }
 
-// dots leaves the rows' dot products in a room. The device must be taken.
+// dots computes the dot products of rows and returns where they are stored. The caller must have
+// called begin.
 func (g *gpu) dots(room int, a, b device.Matrix) cu.DevicePtr {
 	at := g.room(room, 8*a.Rows)
 	g.kernel(rowDotsKernel).pointer(at).matrix(a).matrix(b).size(a).eachRow(a.Rows)
@@ -40,7 +43,7 @@ func (g *gpu) dots(room int, a, b device.Matrix) cu.DevicePtr {
 func (g *gpu) ScaleRows(m device.Matrix, w []float32) {
 	g.want("ScaleRows", m)
 	if len(w) != m.Rows {
-		panic("cuda: ScaleRows: one factor a row is wanted")
+		panic(fmt.Sprintf("cuda: ScaleRows: %d factors for %d rows", len(w), m.Rows))
 	}
 	if m.Empty() {
 		return
@@ -50,7 +53,8 @@ func (g *gpu) ScaleRows(m device.Matrix, w []float32) {
 	g.kernel(scaleRowsKernel).matrix(m).pointer(g.weights(w)).size(m).each(m.Rows * m.Cols)
 }
 
-// weights are row weights on the device, zero for none.
+// weights copies the weights of rows to the device and returns their address, which is zero if w is
+// nil.
 func (g *gpu) weights(w []float32) cu.DevicePtr {
 	if w == nil {
 		return 0

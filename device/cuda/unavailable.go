@@ -9,6 +9,6 @@ import (
 )
 
 func open(settings) (device.Backend, error) {
-	return nil, fmt.Errorf("cuda: this build has none (-tags cuda with cgo): %w",
+	return nil, fmt.Errorf("cuda: this build does not include CUDA; build with cgo and -tags cuda: %w",
 		device.ErrUnavailable)
 }

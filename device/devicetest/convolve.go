@@ -7,11 +7,11 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// testConvolver checks a backend that is a device.Convolver; of others it checks nothing.
+// testConvolver checks a backend that is a device.Convolver. It skips other backends.
 func testConvolver(t *testing.T, b device.Backend) {
 	c, ok := b.(device.Convolver)
 	if !ok {
-		t.Skip("no device.Convolver")
+		t.Skip("the backend is not a device.Convolver")
 	}
 	x := newBench(t, b, 21)
 	for range 100 {
@@ -30,8 +30,8 @@ func testConvolver(t *testing.T, b device.Backend) {
 	}
 }
 
-// convolve checks the three operations against their definition, or that nothing has changed where
-// there is no fast way.
+// convolve checks the three operations against their definitions. Where a method returns false, it
+// checks that nothing has changed.
 func (x *bench) convolve(c device.Convolver, w device.Window, maps, images int, trans bool) {
 	x.t.Helper()
 	places, patch := w.Places(), w.Patch()
@@ -83,7 +83,7 @@ func (x *bench) convolve(c device.Convolver, w device.Window, maps, images int, 
 	}
 }
 
-// wantSpread checks the sums of the patches m·Wᵀ at each pixel.
+// wantSpread checks, for each pixel, the sum of its values in the patches m·Wᵀ.
 func (x *bench) wantSpread(what string, w device.Window, back, m, weights *view, trans bool) {
 	x.t.Helper()
 	values, sizes := make([]float64, len(back.host)), make([]float64, len(back.host))
@@ -108,11 +108,11 @@ func (x *bench) wantSpread(what string, w device.Window, back, m, weights *view,
 	})
 }
 
-// testPacker checks a backend that is a device.Packer; of others it checks nothing.
+// testPacker checks a backend that is a device.Packer. It skips other backends.
 func testPacker(t *testing.T, b device.Backend) {
 	p, ok := b.(device.Packer)
 	if !ok {
-		t.Skip("no device.Packer")
+		t.Skip("the backend is not a device.Packer")
 	}
 	x := newBench(t, b, 22)
 	for range 100 {
@@ -125,7 +125,7 @@ func testPacker(t *testing.T, b device.Backend) {
 		}
 		a, c := x.matrix(m, k), x.matrix(m, n)
 		before := right.host
-		b.Upload(right.m, make([]float32, len(before))) // later changes do not show
+		b.Upload(right.m, make([]float32, len(before))) // later changes must have no effect
 		p.GemmPacked(a.m, packed, c.m)
 		c.want(x, fmt.Sprintf("GemmPacked %d×%d·%d×%d transB=%v", m, k, k, n, trans),
 			func(i, j int) (float64, float64) {

@@ -1,12 +1,12 @@
-// Package devicetest is the conformance suite of device backends: every backend passes
+// Package devicetest is the conformance suite for device backends. Every backend passes
 //
 //	func TestConformance(t *testing.T) { devicetest.Run(t, backend) }
 //
-// It compares each method with a float64 reference on random shapes and strides, on odd edges and
-// empty matrices, with the aliasing that the interface allows, and with NaN among the numbers.
-// Operands are views into larger matrices whose margins hold sentinels: a method that writes
-// outside its destination is found out.
+// The suite compares each method with a reference in float64, on random shapes and strides, for
+// shapes that do not fill whole vectors, for empty matrices, with the aliasing that the interface
+// allows, and with NaN among the numbers. Operands are views into larger matrices whose margins
+// hold sentinels, so that the suite detects methods that write outside their destination.
 //
-// Tolerances are rounding bounds, not tuned numbers: a sum of k products may be off by (k+8)·2⁻²⁴
-// times the sum of the magnitudes of its terms.
+// Tolerances are bounds on rounding errors, not tuned numbers: the error of a sum of k products may
+// be (k+8)·2⁻²⁴ times the sum of the magnitudes of its terms.
 package devicetest

@@ -24,7 +24,7 @@ func testWindows(t *testing.T, b device.Backend) {
 		Stride: 1, Pad: 1}, 9)
 }
 
-// window checks both directions against the definition, pixel by pixel.
+// window checks Im2Col and Col2Im against their definitions, pixel by pixel.
 func (x *bench) window(w device.Window, images int) {
 	x.t.Helper()
 	places := w.Places()
@@ -55,7 +55,8 @@ func (x *bench) window(w device.Window, images int) {
 	patches.unchanged(x, "Col2Im")
 }
 
-// pixel is where in the image number j of the patch at a place lies, if it does.
+// pixel returns the position in the image of number j of the patch at a place, and whether it is
+// inside the image.
 func pixel(w device.Window, place, j int) (at int, inside bool) {
 	_, across := w.Grid()
 	y := place/across*w.Stride - w.Pad + j/(w.Size*w.Channels)
@@ -74,7 +75,7 @@ func testUpSampling(t *testing.T, b device.Backend) {
 	}
 }
 
-// upSample compares with the definition: a matrix of weights, applied as it is and transposed.
+// upSample compares both operations with their definition: a matrix of weights and its transpose.
 func (x *bench) upSample(m device.Image, u device.UpSampling, images int) {
 	x.t.Helper()
 	large := m.Doubled()
@@ -107,7 +108,7 @@ func (x *bench) upSample(m device.Image, u device.UpSampling, images int) {
 	delta.unchanged(x, "UpSampleGradient")
 }
 
-// spread is the weight of number from of an image in number to of its double.
+// spread returns the weight of number from of an image in number to of the doubled image.
 func spread(m device.Image, u device.UpSampling, to, from int) float64 {
 	c := m.Channels
 	if to%c != from%c {
@@ -118,8 +119,8 @@ func spread(m device.Image, u device.UpSampling, to, from int) float64 {
 		line(u, to%(2*m.Width), from%m.Width, m.Width)
 }
 
-// line is the same in one direction: the doubled pixel's middle lies at to/2 − ¼ in units of the
-// others.
+// line returns the weight in one direction. The centre of pixel to of the doubled image is at to/2
+// − ¼, where pixel p of the original image has its centre at p.
 func line(u device.UpSampling, to, from, n int) float64 {
 	if u == device.Nearest {
 		if to/2 == from {
@@ -162,7 +163,8 @@ func (x *bench) normalize(rows, cols int) {
 	})
 	src.unchanged(x, "Moments")
 	hat := func(i, j int) float64 { return (src.at(i, j) - mean[j]) * scale[j] }
-	// A rounded mean is off by 2⁻²⁴ of itself, and so is x̂, in units of the scale.
+	// The relative error of the rounded mean is 2⁻²⁴. It causes an error of x̂ that is that of the
+	// mean times the scale.
 	hatError := func(i, j int) float64 {
 		return 8 * unit * (abs(hat(i, j)) + (abs(mean[j])+abs(src.at(i, j)))*scale[j])
 	}
@@ -258,7 +260,7 @@ func (x *bench) blocks(blocks, block, in, out int) {
 	d.unchanged(x, "BlockProductNorms")
 }
 
-// productNorm is ‖AᵢᵀDᵢ‖², and Σ‖a‖‖d‖ over the rows of the block.
+// productNorm returns ‖AᵢᵀDᵢ‖², and Σ‖a‖‖d‖ over the rows of the block.
 func productNorm(a, d *view, i, block int) (square, size float64) {
 	for k := range a.cols {
 		for l := range d.cols {
@@ -275,11 +277,11 @@ func productNorm(a, d *view, i, block int) (square, size float64) {
 	return square, size
 }
 
-// testBlockNaN checks that what is not finite in one block makes its norm, and no other, not
-// finite.
+// testBlockNaN checks that a number that is not finite makes the norm of its block infinite or NaN,
+// and leaves the other norms finite.
 func testBlockNaN(t *testing.T, b device.Backend) {
 	x := newBench(t, b, 16)
-	for _, s := range [][3]int{{4, 100, 100}, {50, 5, 5}} { // by either way
+	for _, s := range [][3]int{{4, 100, 100}, {50, 5, 5}} { // one shape for each algorithm
 		for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 			a, d := x.matrix(3*s[0], s[1]), x.matrix(3*s[0], s[2])
 			a.host[s[0]*s[1]+3] = bad

@@ -8,11 +8,11 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// factors are the values of α and β tried out; one in four is zero.
+// factors holds the values of α and β that are tested.
 var factors = [4]float32{1, 0, -1, 0.37}
 
-// Product checks one product of an m×k by a k×n matrix. The bits of form choose transpositions, α
-// and β; seed chooses strides and numbers. It is exported for fuzzing.
+// Product checks one product of an m×k and a k×n matrix. The bits of form choose transposes, α and
+// β; seed chooses strides and numbers. Product is exported for fuzzing.
 func Product(t *testing.T, b device.Backend, m, n, k int, form uint8, seed uint64) {
 	t.Helper()
 	x := newBench(t, b, seed)
@@ -34,7 +34,7 @@ func (x *bench) product(m, n, k int, transA, transB bool, alpha, beta float32) {
 	b.unchanged(x, what)
 }
 
-// oriented is a matrix whose transpose, if so asked, is rows×cols.
+// oriented returns a rows×cols matrix, or a cols×rows matrix if transposed is set.
 func (x *bench) oriented(rows, cols int, transposed bool) *view {
 	if transposed {
 		rows, cols = cols, rows
@@ -49,7 +49,7 @@ func element(v *view, transposed bool, i, j int) float64 {
 	return v.at(i, j)
 }
 
-// dot is start + α Σ xy in float64, and the error that float32 may make of it.
+// dot returns start + α Σ xy in float64, and a bound on the error of the same sum in float32.
 func dot(k int, alpha, start float64, term func(l int) (float64, float64)) (value, bound float64) {
 	size := math.Abs(start)
 	value = start
@@ -81,8 +81,8 @@ func testProducts(t *testing.T, b device.Backend) {
 	}
 }
 
-// testProductNaN puts one NaN into A and checks that its row, and nothing else, is lost; and that β
-// = 0 cleans C.
+// testProductNaN puts one NaN into A and checks that its row of the result, and no other row, is
+// NaN, and that the product overwrites NaN in C if β is 0.
 func testProductNaN(t *testing.T, b device.Backend) {
 	x := newBench(t, b, 2)
 	for _, s := range [][3]int{{9, 33, 20}, {40, 3, 17}, {1, 5, 5}, {65, 80, 300}} {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// testPromises checks what the backend promises; a backend without promises passes.
+// testPromises checks what the backend promises. A backend without promises passes.
 func testPromises(t *testing.T, b device.Backend) {
 	p := device.PromisesOf(b)
 	for name, op := range rowOps(b) {
@@ -27,7 +27,7 @@ func testPromises(t *testing.T, b device.Backend) {
 				alone := op(b, x[i*rowWidth:(i+1)*rowWidth], 1)
 				sameRow(t, name+" of one row", whole[i*each:], alone, i, 0, 1)
 			}
-			less := op(b, x[rowWidth:], rows-1) // all rows move up by one
+			less := op(b, x[rowWidth:], rows-1) // every row moves up by one
 			sameRow(t, name+" without the first row", whole[each:], less, 1, 0, rows-1)
 		}
 	}
@@ -37,8 +37,8 @@ func sameRow(t *testing.T, what string, a, b []float64, i, j, rows int) {
 	t.Helper()
 	for k := range len(b) / max(rows, 1) * rows {
 		if math.Float64bits(a[k]) != math.Float64bits(b[k]) {
-			t.Fatalf("%s: number %d from row %d on is %v, and from row %d on %v", what, k, i, a[k],
-				j, b[k])
+			t.Fatalf("%s: number %d from row %d on: got %v, and %v from row %d on", what, k, i, a[k],
+				b[k], j)
 		}
 	}
 }
@@ -54,7 +54,8 @@ func rowNumbers(rows, cols int) []float32 {
 	return x
 }
 
-// A rowOp is a method of a backend as a function from rows of rowWidth numbers to as many rows.
+// A rowOp calls methods of a backend with an operand of rows×rowWidth numbers, and returns a result
+// that has the same number of rows.
 type rowOp func(b device.Backend, x []float32, rows int) []float64
 
 func rowOps(b device.Backend) map[string]rowOp {
@@ -148,7 +149,7 @@ func inPlace(f func(m device.Matrix)) rowOp {
 	}
 }
 
-// sparseRows takes the signs of a row's numbers for its set.
+// sparseRows multiplies sparse rows: the items of a row are the positions of its positive numbers.
 func sparseRows(b device.Backend, x []float32, rows int) []float64 {
 	s := &device.Sparse{Cols: rowWidth, Offsets: []int{0}}
 	for i := range rows {
@@ -180,11 +181,11 @@ func get(b device.Backend, m device.Matrix) []float64 {
 	return wide
 }
 
-// testFixed checks the sums of a device.FixedSummer against whole numbers.
+// testFixed checks the sums of a device.FixedSummer against sums of integers.
 func testFixed(t *testing.T, b device.Backend) {
 	f, ok := device.FixedSums(b)
 	if !ok {
-		t.Skip("no sums in fixed point")
+		t.Skip("the backend has no sums in fixed point")
 	}
 	const unit, chain = 0x1p-16, 50
 	for _, size := range [][3]int{{1, 1, 1}, {60, 3, 40}, {333, 64, 7}, {700, 130, 50}} {
@@ -223,7 +224,7 @@ func testFixed(t *testing.T, b device.Backend) {
 	}
 }
 
-// fixedNumbers are numbers up to 1, of all sizes.
+// fixedNumbers returns numbers of many magnitudes up to 1.
 func fixedNumbers(n int) []float32 {
 	rng := rand.New(rand.NewPCG(uint64(n), 3))
 	x := make([]float32, n)

@@ -14,7 +14,7 @@ func testRows(t *testing.T, b device.Backend) {
 		a, c := x.matrix(rows, cols), x.matrix(rows, cols)
 		norms, dots := make([]float64, rows), make([]float64, rows)
 		for i := range norms {
-			norms[i], dots[i] = math.NaN(), math.NaN() // results are set, not added
+			norms[i], dots[i] = math.NaN(), math.NaN() // methods set results and do not add to them
 		}
 		x.b.RowSquaredNorms(norms, a.m)
 		x.b.RowDots(dots, a.m, c.m)
@@ -35,7 +35,7 @@ func testRows(t *testing.T, b device.Backend) {
 	}
 }
 
-// testNormRange checks that squares neither overflow nor vanish: they do in float32.
+// testNormRange checks that squares neither overflow nor become zero, as they would in float32.
 func testNormRange(t *testing.T, b device.Backend) {
 	x := newBench(t, b, 9)
 	for _, v := range []float64{1e30, 1e-30, math.MaxFloat32, 0x1p-140} {
@@ -44,7 +44,7 @@ func testNormRange(t *testing.T, b device.Backend) {
 		x.b.RowSquaredNorms(norms, m.m)
 		want := 21 * float64(float32(v)) * float64(float32(v))
 		if !near(norms[1], want, 1e-13*want) {
-			t.Fatalf("squared norm of 21 times %g is %g", v, norms[1])
+			t.Fatalf("squared norm of 21 times %g is %g, want %g", v, norms[1], want)
 		}
 	}
 	m := x.matrix(3, 9)
@@ -53,7 +53,7 @@ func testNormRange(t *testing.T, b device.Backend) {
 	norms := make([]float64, 3)
 	x.b.RowSquaredNorms(norms, m.m)
 	if norms[0] != norms[0] || norms[1] == norms[1] || norms[2] != norms[2] {
-		t.Fatalf("squared norms %v: only the second row holds NaN", norms)
+		t.Fatalf("squared norms %v, want NaN for the second row only", norms)
 	}
 }
 
@@ -107,7 +107,7 @@ func testSoftmax(t *testing.T, b device.Backend) {
 				sum += math.Exp(m.at(i, l) - top)
 			}
 			w := math.Exp(m.at(i, j)-top) / sum
-			// The argument of exp is a rounded difference.
+			// The argument of exp is a difference that was rounded.
 			return w, functionBound(w) + 2*unit*w*(abs(m.at(i, j)-top)+2)
 		})
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// Run checks that a backend does what device.Backend says. A method that is missing from its cases
-// is a gap in the suite, not a freedom of the backend.
+// Run checks that a backend does what the documentation of device.Backend says. A backend must also
+// follow it where the suite lacks a test.
 func Run(t *testing.T, b device.Backend) {
 	for _, c := range []struct {
 		name string
@@ -42,7 +42,7 @@ func Run(t *testing.T, b device.Backend) {
 
 func testMemory(t *testing.T, b device.Backend) {
 	if b.Name() == "" || b.Workers() < 1 {
-		t.Errorf("name %q, %d workers", b.Name(), b.Workers())
+		t.Errorf("name %q and %d workers, want a name and at least one worker", b.Name(), b.Workers())
 	}
 	x := newBench(t, b, 11)
 	for range 30 {
@@ -61,7 +61,7 @@ func testMemory(t *testing.T, b device.Backend) {
 		m := x.matrix(rows, cols)
 		m.unchanged(x, "Upload and Download")
 		numbers := x.weights(rows * cols)
-		b.Upload(m.m, numbers) // through a view with margins
+		b.Upload(m.m, numbers) // to a view with margins
 		m.want(x, "Upload", func(i, j int) (float64, float64) { return float64(numbers[i*cols+j]), 0 })
 	}
 }
@@ -75,7 +75,7 @@ func testParams(t *testing.T, b device.Backend) {
 	b.Fill(p.Block(1), 2)
 	b.Fill(p.Sub(2, 3).Block(0), 3)
 	both := device.Concat(b, p, p)
-	b.Fill(p.Flat, 9) // the copy does not follow
+	b.Fill(p.Flat, 9) // must not change the copy
 	got := make([]float32, both.Len())
 	b.Download(got, both.Flat)
 	for i, v := range got {
@@ -92,7 +92,7 @@ func testParams(t *testing.T, b device.Backend) {
 	}
 }
 
-// testMismatch checks that shapes which do not fit are refused, not worked on.
+// testMismatch checks that methods panic if the shapes of their operands do not match.
 func testMismatch(t *testing.T, b device.Backend) {
 	a, c, w := b.New(3, 4), b.New(3, 5), make([]float32, 2)
 	for name, f := range map[string]func(){
@@ -122,7 +122,7 @@ func testMismatch(t *testing.T, b device.Backend) {
 		"Normalize":     func() { b.Normalize(a, a, b.New(2, 4), b.New(1, 4), b.New(1, 5)) },
 	} {
 		if !panics(f) {
-			t.Errorf("%s: operands that do not fit are accepted", name)
+			t.Errorf("%s: no panic for operands whose shapes do not match", name)
 		}
 	}
 }

@@ -2,26 +2,27 @@ package devicetest
 
 import "github.com/seed7ba64551/privgen/device"
 
-// SeparateMemory returns a backend whose matrices hide their numbers, as those of a device with
-// memory of its own do. A host matrix is no operand for it. With it, code that takes a backend is
-// tested for reading what lives elsewhere, on any machine; results are those of b to the bit.
+// SeparateMemory returns a backend whose matrices hide their numbers, like those of a device that
+// has its own memory. It panics if an operand is a host matrix. Tests use it to check, on any
+// machine, that code does not read the numbers of device matrices as if they were in host memory.
+// Its results have the same bits as those of b.
 func SeparateMemory(b device.Backend) device.Backend { return separateMemory{b} }
 
 type separateMemory struct{ b device.Backend }
 
-// place is number at of the memory; two places are equal if they are the same.
+// place is a position in memory. Values of place can be compared with ==.
 type place struct {
 	memory *[]float32
 	at     int
 }
 
-// Offset returns the place that many numbers further on.
+// Offset returns the position that many numbers further on.
 func (p place) Offset(elements int) device.Memory { return place{p.memory, p.at + elements} }
 
-// open is m where b can read it.
+// open returns m as a host matrix, which b can read.
 func open(m device.Matrix) device.Matrix {
 	if m.Data != nil && !m.Empty() {
-		panic("devicetest: the matrix lives on the host")
+		panic("devicetest: the matrix is in host memory, want one in the memory of the device")
 	}
 	if m.Mem == nil || m.Empty() {
 		m.Mem, m.Data = nil, nil

@@ -6,7 +6,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// sets makes rows of a few items each; the first row is empty.
+// sets returns rows of up to eleven items each. The first row is empty.
 func (x *bench) sets(rows, cols int) *device.Sparse {
 	s := &device.Sparse{Cols: cols, Offsets: []int{0}}
 	for i := range rows {
@@ -40,7 +40,7 @@ func testSparse(t *testing.T, b device.Backend) {
 
 		d, g := x.matrix(rows, wide), x.matrix(cols, wide)
 		x.b.SparseGemmT(s, d.m, beta, g.m)
-		counts := make([]map[int]int, cols) // by item, how often each row holds it
+		counts := make([]map[int]int, cols) // for each item, how often each row holds it
 		for i := range rows {
 			for _, item := range s.Row(i) {
 				if counts[item] == nil {

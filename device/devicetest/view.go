@@ -8,10 +8,10 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// sentinel fills what no method may touch.
+// sentinel fills memory that methods must not change.
 const sentinel = 12345.5
 
-// view is a matrix on the backend, part of a larger one, and its numbers on the host.
+// view is a matrix of a backend, which is part of a larger one, and its numbers in host memory.
 type view struct {
 	backend    device.Backend
 	whole      device.Matrix
@@ -21,7 +21,7 @@ type view struct {
 	host       []float64 // the numbers as uploaded, row by row
 }
 
-// bench makes views with random numbers.
+// bench creates views with random numbers.
 type bench struct {
 	t *testing.T
 	b device.Backend
@@ -32,7 +32,7 @@ func newBench(t *testing.T, b device.Backend, seed uint64) *bench {
 	return &bench{t: t, b: b, r: rand.New(rand.NewPCG(seed, 20))}
 }
 
-// matrix is a rows×cols view with standard normal numbers, sometimes with margins.
+// matrix returns a rows×cols view with standard normal numbers, sometimes with margins.
 func (x *bench) matrix(rows, cols int) *view {
 	return x.filled(rows, cols, func() float64 { return x.r.NormFloat64() })
 }
@@ -45,7 +45,7 @@ func (x *bench) filled(rows, cols int, next func() float64) *view {
 	return x.of(rows, cols, numbers)
 }
 
-// of is a view of given numbers.
+// of returns a view with the given numbers.
 func (x *bench) of(rows, cols int, numbers []float64) *view {
 	v := &view{backend: x.b, rows: rows, cols: cols, host: numbers}
 	bottom, right := 0, 0
@@ -67,11 +67,11 @@ func (x *bench) of(rows, cols int, numbers []float64) *view {
 	return v
 }
 
-// at is element (i, j) as uploaded.
+// at returns element (i, j) as uploaded.
 func (v *view) at(i, j int) float64 { return v.host[i*v.cols+j] }
 
-// want checks the matrix, on the backend, against a reference, within a bound, and the margins
-// against the sentinel.
+// want checks that each element of the matrix on the backend is within a bound of its reference
+// value, and that the margins still hold the sentinel.
 func (v *view) want(x *bench, what string, reference func(i, j int) (value, bound float64)) {
 	x.t.Helper()
 	all := make([]float32, v.whole.Rows*v.whole.Cols)
@@ -94,13 +94,13 @@ func (v *view) want(x *bench, what string, reference func(i, j int) (value, boun
 	}
 }
 
-// unchanged checks that an operand still holds what was uploaded.
+// unchanged checks that an operand still holds the numbers that were uploaded.
 func (v *view) unchanged(x *bench, what string) {
 	x.t.Helper()
 	v.want(x, what+": operand", func(i, j int) (float64, float64) { return v.at(i, j), 0 })
 }
 
-// rowSquare is the squared norm of row i as uploaded.
+// rowSquare returns the squared norm of row i as uploaded.
 func (v *view) rowSquare(i int) float64 {
 	sum := 0.0
 	for j := range v.cols {
@@ -109,7 +109,8 @@ func (v *view) rowSquare(i int) float64 {
 	return sum
 }
 
-// poisoned is room for n results, which are to be set, not added to.
+// poisoned returns room for n results, filled with NaN, because methods must set results and not
+// add to them.
 func (x *bench) poisoned(n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
@@ -118,7 +119,8 @@ func (x *bench) poisoned(n int) []float64 {
 	return out
 }
 
-// near reports whether got is value within bound; NaN matches NaN, infinities match themselves.
+// near reports whether got differs from value by at most bound. NaN matches NaN, and an infinity
+// matches itself.
 func near(got, value, bound float64) bool {
 	switch {
 	case math.IsNaN(value):
@@ -134,7 +136,7 @@ const (
 	smallest = 0x1p-149 // the smallest subnormal number
 )
 
-// rounding bounds the error of a sum of k products whose magnitudes add up to size.
+// rounding returns a bound on the error of a sum of k products whose magnitudes add up to size.
 func rounding(k int, size float64) float64 { return float64(k+8)*unit*size + smallest }
 
 // size draws a dimension: often tiny, often next to a power of two, sometimes zero.

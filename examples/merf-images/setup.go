@@ -10,10 +10,10 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// side is that of the images.
+// side is the height and the width of the images.
 const side = digits.Side
 
-// chain leaves to the plan what no flag sets.
+// chain returns the chain; the plan decides what no flag sets.
 func (c config) chain() privgen.MERFChain {
 	chain := privgen.MERF(digits.Schema(), c.budget).Nominal(c.nominal).Seed(c.seed).
 		Train(merf.GeneratorConfig{Generators: c.generators, Steps: c.steps, Batch: c.batch})

@@ -68,10 +68,10 @@ type regression struct {
 	residue []float64
 }
 
-// Params are the coefficients.
+// Params returns the coefficients.
 func (r *regression) Params() device.Params { return r.params }
 
-// Gradients of half the squared error: the gradient of one example is its residue times its inputs.
+// Gradients of half the squared error: the gradient of an example is its residual times its inputs.
 func (r *regression) Gradients(b device.Batch) models.Gradients {
 	r.batch, r.residue = b, r.residue[:0]
 	for i := range b.Rows {

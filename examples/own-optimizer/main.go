@@ -56,7 +56,7 @@ func (l lion) Move(_ int, rate float64, params, grad []float32) {
 	}
 }
 
-// classify trains with that optimiser. Each step, with the clip norms of both layers, is one event
+// classify trains with this optimiser. Each step, with the clip norms of both layers, is one event
 // on the ledger.
 func classify(ctx context.Context, ledger *accountant.Ledger,
 	data records.Data) (*models.Classifier, error) {

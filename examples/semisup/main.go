@@ -107,7 +107,7 @@ func samples(ctx context.Context, gen *privgen.Generator,
 	return records.FromFlat(public.Schema(), flat, labels...)
 }
 
-// commonest is the class with most votes, or the least of several.
+// commonest returns the class with most votes, or the least of several.
 func commonest(votes map[int32]int) (class int32) {
 	for k, n := range votes {
 		if n > votes[class] || n == votes[class] && k < class {

@@ -64,8 +64,8 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// people is the public schema of people.csv: bounds and levels come from the form that people fill
-// in, never from their answers.
+// people returns the public schema of people.csv: bounds and levels come from the form that people
+// fill in, never from their answers.
 func people() (records.Schema, error) {
 	return records.NewSchema(
 		records.Integer("age", 17, 90),

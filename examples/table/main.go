@@ -103,7 +103,7 @@ func run(ctx context.Context, args []string) error {
 	return gen.SaveFile(filepath.Join(*out, "generator.privgen"))
 }
 
-// rows reads a file, or makes up rows: other draws of the same distribution.
+// rows reads a file, or generates rows: different draws of one distribution.
 func (s source) rows(path string, schema records.Schema, draw uint64) (*records.Frame, error) {
 	if path != "" {
 		return s.csv.OpenFrame(path, schema)

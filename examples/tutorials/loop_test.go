@@ -31,7 +31,7 @@ func (l *line) Gradients(b device.Batch) models.Gradients {
 	return l
 }
 
-// slope is the derivative of (w·x − y)²/2 by w for record i.
+// slope returns the derivative of (w·x − y)²/2 by w for record i.
 func (l *line) slope(i int) float32 {
 	r := l.batch.Dense.Row(i)
 	return (l.params.Flat.Data[0]*r[0] - r[1]) * r[0]

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// people is the public schema: bounds and levels come from the form that people fill in.
+// people returns the public schema: bounds and levels come from the form that people fill in.
 func people() (records.Schema, error) {
 	return records.NewSchema(
 		records.Integer("age", 17, 90),

@@ -1,16 +1,16 @@
-// Package counts makes the best of counts that were released with Gaussian noise. It sees
-// released numbers only, so all of it is post-processing.
+// Package counts improves counts that were released with Gaussian noise. It reads released numbers
+// only, so all of it is post-processing.
 package counts
 
 import "math"
 
-// Shrink estimates counts of zero or more from noisy ones of noise standard deviation std: the mean
-// of what each count may be, given its noisy value and how all of them are spread.
+// Shrink estimates nonnegative counts from counts with noise of standard deviation std. The
+// estimate is the mean of each count given its noisy value and the distribution of all counts.
 //
-// Of many counts near zero, noise makes half negative and the largest ones too large; clamping them
-// would add the noise's mean to every sum of them. The spread is estimated by maximum likelihood
-// over a grid of possible counts (Kiefer and Wolfowitz 1956; Robbins' empirical Bayes); noisy
-// counts far above the noise do not change.
+// If many counts are near zero, noise makes half of them negative and the largest ones too large;
+// clamping them would add the mean of the clamped noise to every sum of them. The distribution is
+// estimated by maximum likelihood over a grid of possible counts (Kiefer and Wolfowitz 1956;
+// Robbins' empirical Bayes); noisy counts far above the noise do not change.
 func Shrink(noisy []float64, std float64) []float64 {
 	out := make([]float64, len(noisy))
 	if !(std > 0) {
@@ -32,16 +32,16 @@ func Shrink(noisy []float64, std float64) []float64 {
 
 // Distances are in standard deviations of the noise.
 const (
-	far    = 10.0     // from where a noisy count speaks for itself
+	far    = 10.0     // from here on a noisy count is left unchanged
 	step   = 1.0 / 16 // of the grid of possible counts
 	points = (far+4)/step + 1
-	bin    = 1.0 / 16 // of the noisy counts, while the spread is fitted
+	bin    = 1.0 / 16 // width of bins of noisy counts, while the distribution is fitted
 	lowest = -8.0
 	bins   = int((far - lowest) / bin)
 	rounds = 300
 )
 
-// fit is the spread of the counts over the grid, by expectation maximisation.
+// fit returns the distribution of the counts over the grid, by expectation maximisation.
 func fit(noisy []float64, std float64) []float64 {
 	histogram := make([]float64, bins)
 	for _, v := range noisy {
@@ -73,7 +73,7 @@ func fit(noisy []float64, std float64) []float64 {
 	return prior
 }
 
-// densities are those of a noisy count z under each possible count.
+// densities returns the densities of a noisy count z under each possible count.
 func densities(z float64) []float64 {
 	out := make([]float64, int(points))
 	for j := range out {
@@ -86,7 +86,7 @@ func densities(z float64) []float64 {
 // share adds n observations to the counts they may come from.
 func share(dst, prior, likelihood []float64, n float64) {
 	dst, likelihood = dst[:len(prior)], likelihood[:len(prior)]
-	var sums [4]float64 // apart, so that an addition does not wait for the one before
+	var sums [4]float64 // four sums, so that an addition need not wait for the one before
 	whole := len(prior) &^ 3
 	for j := 0; j < whole; j += 4 {
 		p, l := prior[j:j+4:j+4], likelihood[j:j+4:j+4]
@@ -106,7 +106,7 @@ func share(dst, prior, likelihood []float64, n float64) {
 	}
 }
 
-// Normalise makes parts of a whole; of nothing, equal parts.
+// Normalise divides v by its sum, or sets all elements equal if the sum is zero.
 func Normalise(v []float64) {
 	total := 0.0
 	for _, x := range v {

@@ -1,20 +1,20 @@
-// Package defaults holds the rules by which systems choose what a configuration leaves open, from
-// three public things: the schema, the budget, and the nominal number of records. No rule looks at
-// a record.
+// Package defaults has the rules by which systems set what a configuration leaves open. They use
+// three public things: the schema, the budget, and the nominal number of records. No rule reads a
+// record.
 //
 // # Signal
 //
-// All rules use one number, the signal s = n/σ₁, where σ₁ is the noise, relative to what one
-// record adds, of a single Gaussian release that costs the whole budget. A mean of n rows of norm 1
-// in p coordinates, released once, has noise of norm √p/s. T releases or T steps share the budget:
-// each has √T times the noise, and so, relative to the batch, has a step on Poisson samples while
-// its noise multiplier is above 1 or so, whatever the batch is. Therefore
+// All rules use one number, the signal s = n/σ₁, where σ₁ is the noise, relative to what one record
+// adds, of a single Gaussian release that costs the whole budget. A mean of n rows of norm 1 in p
+// coordinates, released once, has noise of norm √p/s. If T releases share the budget, each has √T
+// times the noise. The same holds, relative to the batch, for T steps on Poisson samples of any
+// size, as long as the noise multiplier is above about 1. Therefore
 //
 //	noise of a step's mean gradient ≈ √(T·p)/s,     in units of the clip norm
 //
-// and each rule keeps that below a fixed part of 1: [Task.Steps] chooses T, [Task.Width] chooses p,
-// [Task.Features] the length of a released mean. The parts were fitted on made-up data of many
-// shapes (docs/defaults.md), never on test data.
+// and each rule keeps that below a fixed fraction of 1: [Task.Steps] chooses T, [Task.Width]
+// chooses p, [Task.Features] the length of a released mean. The fractions were fitted on generated
+// data of many shapes (docs/defaults.md), never on test data.
 package defaults
 
 import (
@@ -29,15 +29,15 @@ type Choice struct {
 	Why     string `json:"why"`
 }
 
-// Choices are those of a plan.
+// Choices lists the choices of a plan.
 type Choices []Choice
 
-// Add notes a choice.
+// Add records a choice.
 func (c *Choices) Add(setting string, value any, why string) {
 	*c = append(*c, Choice{setting, text(value), why})
 }
 
-// Fill sets a field that is zero, and notes it.
+// Fill sets a field that is zero, and records the choice.
 func Fill[T any](c *Choices, field *T, value T, setting, why string) {
 	if !reflect.ValueOf(field).Elem().IsZero() {
 		return
@@ -46,7 +46,7 @@ func Fill[T any](c *Choices, field *T, value T, setting, why string) {
 	c.Add(setting, value, why)
 }
 
-// text is a value as a plan prints it.
+// text returns a value as a plan prints it.
 func text(value any) string {
 	switch v := value.(type) {
 	case float64:

@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Task is what rules may know.
+// Task holds all that the rules may use.
 type Task struct {
 	Schema  records.Schema
 	Budget  accountant.Budget
@@ -19,7 +19,7 @@ type Task struct {
 // Largest is the largest nominal size.
 const Largest = math.MaxInt32
 
-// New computes the signal.
+// New returns the task, with its signal.
 //
 // Errors: those of the budget.
 func New(s records.Schema, b accountant.Budget, nominal int) (Task, error) {
@@ -35,28 +35,28 @@ func New(s records.Schema, b accountant.Budget, nominal int) (Task, error) {
 	return Task{Schema: s, Budget: b, Nominal: nominal, Signal: float64(nominal) / z}, nil
 }
 
-// gradientNoise is how much of the clip norm the noise of a step's mean gradient may be.
+// gradientNoise is the largest noise of a step's mean gradient, as a fraction of the clip norm.
 const gradientNoise = 0.35
 
-// Afford is T·p, the number of steps times that of parameters, that a noise of gradientNoise pays
-// for.
+// Afford returns the largest T·p, the number of steps times that of parameters, with noise of at
+// most gradientNoise.
 func (t Task) Afford() float64 { return (gradientNoise * t.Signal) * (gradientNoise * t.Signal) }
 
-// Width is that of a hidden layer beside a given number of other units: the widest, up to most,
-// that can be trained for the given number of steps.
+// Width returns the width of a hidden layer with beside parameters for each unit: the largest, up
+// to most, that can be trained for the given number of steps.
 func (t Task) Width(beside, steps, least, most int) int {
 	w := t.Afford() / float64(steps) / float64(max(beside, 1))
 	return powerOfTwo(min(max(w, float64(least)), float64(most)))
 }
 
-// After returns the task that is left for a stage if another one may use a share of ε: Gaussians
-// add up by the squares of their effects.
+// After returns the task for a stage if another one uses a share of ε. The squares of the effects
+// of Gaussian releases add up.
 func (t Task) After(share float64) Task {
 	t.Signal *= math.Sqrt(max(1-share*share, 0))
 	return t
 }
 
-// powerOfTwo is the largest that is no larger.
+// powerOfTwo returns the largest power of two that is at most x.
 func powerOfTwo(x float64) int { return 1 << int(math.Log2(max(x, 1))) }
 
 // Steps returns the number of steps that noise permits a network with the given number of
@@ -66,7 +66,7 @@ func (t Task) Steps(parameters float64, least, most int) int {
 	return round(min(max(steps, float64(least)), float64(most)))
 }
 
-// Rounded keeps two digits.
+// Rounded returns x rounded to two digits.
 func Rounded(x float64) int { return round(x) }
 
 func round(x float64) int {
@@ -74,9 +74,8 @@ func round(x float64) int {
 	return int(math.Round(x/unit) * unit)
 }
 
-// Batch returns the expected size of a Poisson sample: as large as it has to be for the noise
-// multiplier to stay above 1 or so, since smaller samples make noise dear and larger ones take time
-// alone.
+// Batch returns the expected size of a Poisson sample: the smallest for which the noise multiplier
+// is above about 1. Smaller samples need more noise, and larger ones only take more time.
 func (t Task) Batch(steps, least, most int) float64 {
 	b := 2 * t.Signal / math.Sqrt(float64(max(steps, 1)))
 	b = float64(round(min(max(b, float64(least)), float64(most))))
@@ -86,14 +85,14 @@ func (t Task) Batch(steps, least, most int) float64 {
 // Rate returns the sampling probability of a batch.
 func (t Task) Rate(batch float64) float64 { return min(batch/float64(t.Nominal), 1) }
 
-// Features returns how long a released mean may be, for each of some parts of the records: up to
-// most, and as long as its noise is below the given part of its norm.
+// Features returns the largest length of a released mean of each of several parts of the records,
+// up to most, whose noise is below the given fraction of its norm.
 func (t Task) Features(parts int, noise float64, least, most int) int {
 	d := noise * t.Signal / float64(max(parts, 1))
 	return 2 * (round(min(max(d*d, float64(least)), float64(most))) / 2)
 }
 
-// Cost is what a run is predicted to take on two idle cores.
+// Cost is the predicted time and memory of a run on two idle cores.
 type Cost struct {
 	Seconds float64
 	Bytes   float64

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// MakeFolder makes a folder, and those above it, and returns when their names survive a power
-// failure. An existing folder is no error; its name is synced too, since the process that made it
-// may have died first.
+// MakeFolder makes a folder and its parents, and returns when their names survive a power failure.
+// An existing folder is not an error; its name is synced too, since the process that made it may
+// have ended before syncing it.
 func MakeFolder(path string) error {
 	path = filepath.Clean(path)
 	up := filepath.Dir(path)

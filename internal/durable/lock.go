@@ -7,13 +7,13 @@ import (
 	"os"
 )
 
-// ErrLocked is returned where another process, or another part of this one, holds the lock.
+// ErrLocked is returned if another process, or another part of this one, holds the lock.
 var ErrLocked = errors.New("in use by another run")
 
 // lockSuffix names the file that is locked on behalf of a path.
 const lockSuffix = ".lock"
 
-// A Lock keeps others away from a path until it is closed or its process ends.
+// A Lock gives exclusive use of a path until it is closed or its process ends.
 type Lock struct {
 	file *os.File
 }
@@ -21,8 +21,8 @@ type Lock struct {
 // NewLock locks a path. It does not wait. The lock belongs to a file next to the path, which Close
 // removes; a killed process may leave that file, unlocked, and the next NewLock takes it over.
 //
-// Errors: ErrLocked; those of the file system; errors.ErrUnsupported where the system has no locks
-// that die with their process.
+// Errors: ErrLocked; those of the file system; errors.ErrUnsupported if the system has no locks
+// that end with their process.
 func NewLock(path string) (*Lock, error) {
 	name := path + lockSuffix
 	for range 100 { // a holder may remove the file between our opening and our locking it
@@ -53,7 +53,7 @@ func current(f *os.File, name string) bool {
 	return err == nil && os.SameFile(mine, there)
 }
 
-// Close returns the path free and removes the lock's file. A second Close does nothing.
+// Close releases the lock and removes its file. A second Close does nothing.
 func (l *Lock) Close() error {
 	if l == nil || l.file == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A Mutex keeps processes, and handles of one process, from each other by a lock on a file that
-// stays. The lock dies with the process that holds it.
+// A Mutex provides mutual exclusion between processes, and between handles of one process, by a
+// lock on a file that is never removed. The lock ends with the process that holds it.
 type Mutex struct {
 	path string
 
@@ -19,10 +19,10 @@ type Mutex struct {
 // NewMutex returns the mutex of the file at path, which it creates if it is missing.
 func NewMutex(path string) *Mutex { return &Mutex{path: path} }
 
-// Lock waits for the lock until ctx ends. The result gives it free.
+// Lock waits for the lock until ctx ends. The function returned releases it.
 //
-// Errors: the context's; those of the file system; errors.ErrUnsupported where the system has no
-// locks that die with their process.
+// Errors: the context's; those of the file system; errors.ErrUnsupported if the system has no locks
+// that end with their process.
 func (m *Mutex) Lock(ctx context.Context) (unlock func(), err error) {
 	for {
 		f, err := m.open()
@@ -64,7 +64,7 @@ func (m *Mutex) keep(f *os.File) {
 	_ = f.Close()
 }
 
-// Close closes the file that is kept. A lock that is held stays held.
+// Close closes the file that is kept. It does not release a lock.
 func (m *Mutex) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,7 +76,8 @@ func (m *Mutex) Close() error {
 	return f.Close()
 }
 
-// waitLock locks f, or closes it and fails. The wait is the system's own, which is fair.
+// waitLock locks f, or closes it and returns an error. It waits in the operating system, which is
+// fair.
 func waitLock(ctx context.Context, f *os.File) error {
 	if err := ctx.Err(); err != nil {
 		return errors.Join(err, f.Close())

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// SyncFolder makes the names in a folder outlast a power failure. File systems that cannot sync a
-// folder keep names in order by themselves; they answer EINVAL or ENOTSUP, which is no error here.
+// SyncFolder makes the names in a folder survive a power failure. File systems that cannot sync a
+// folder keep names in order without it; they return EINVAL or ENOTSUP, which is not an error here.
 func SyncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

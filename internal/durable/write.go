@@ -15,11 +15,11 @@ import (
 // same path replaces it.
 const tempSuffix = ".tmp"
 
-// WriteFile puts what write writes into the place of the file at path. A full disk, a crash or an
-// error leaves whatever was there before. Concurrent writers of one path must hold a lock.
+// WriteFile replaces the file at path by what write writes. A full disk, a crash or an error leaves
+// the old file in place. Concurrent writers of one path must hold a lock.
 //
-// Errors: those of the file system and of write; fs.ErrExist where path is there and is not a
-// regular file.
+// Errors: those of the file system and of write; fs.ErrExist if path exists and is not a regular
+// file.
 func WriteFile(path string, write func(io.Writer) error) (err error) {
 	if err := replaceable(path); err != nil {
 		return err

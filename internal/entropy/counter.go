@@ -47,18 +47,18 @@ func (c *counter) make(dst []byte) {
 	c.number += uint64(len(dst) / aes.BlockSize)
 }
 
-// Ahead is keystream under way: words that a stream will hand out next, made piece by piece beside
-// other work by a kernel that knows the cipher.
+// Ahead is keystream being made: words that a stream will return next, computed piece by piece
+// during other work by a kernel that implements the cipher.
 type Ahead struct {
-	Words []uint64 // where they go; nil where there is nothing to make
-	Made  int      // how many there are already, a multiple of eight
+	Words []uint64 // the destination; nil if there is nothing to make
+	Made  int      // the number of words made so far, a multiple of eight
 	// Schedule is the round keys of AES-256; First and Number are the counter block of word 0: its
 	// first eight bytes as they lie in memory, and the others as a number. Two words are a block.
 	Schedule      *byte
 	First, Number uint64
 }
 
-// Ahead begins to make the stream's next words, which a call of Finish hands out. There may be
+// Ahead begins to make the stream's next words, which a call of Finish returns. There may be
 // nothing to make. The stream itself has not moved: unless Finish is called, another call of Ahead
 // or of FillWords makes the same words.
 //
@@ -70,7 +70,7 @@ func (s *Stream) Ahead(words []uint64) Ahead {
 	return Ahead{Words: words, Schedule: &s.wide.keys[0], First: s.wide.first, Number: s.wide.number}
 }
 
-// Finish makes what is left of words begun by Ahead, and hands them out. It must be the next call
+// Finish makes the remaining words begun by Ahead and returns all of them. It must be the next call
 // on the stream.
 func (s *Stream) Finish(a *Ahead) {
 	if a.Number != s.wide.number {

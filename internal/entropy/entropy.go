@@ -32,9 +32,9 @@ const (
 // Source is one run's key.
 type Source struct {
 	block  cipher.Block
-	keys   *schedule // of the same key; nil where the machine has no use for it
+	keys   *schedule // of the same key; nil if the machine has no vector cipher
 	seeded bool
-	number func(row int) int // of a test; nil where rows go by their own numbers
+	number func(row int) int // set by a test; nil if rows have their own numbers
 }
 
 // New returns a source under a fresh key from the operating system.
@@ -53,8 +53,8 @@ func New() (*Source, error) {
 // several processes can draw shares of one secret.
 func Keyed(key [32]byte) (*Source, error) { return fromKey(key) }
 
-// Seeded returns a source that can be replayed by anyone who knows the seed. It is for tests; what
-// is drawn from it protects no record.
+// Seeded returns a source that can be replayed by anyone who knows the seed. It is for tests; noise
+// drawn from it protects no record.
 func Seeded(seed uint64) (*Source, error) {
 	var text [16]byte
 	copy(text[:], "test-key")
@@ -66,9 +66,8 @@ func Seeded(seed uint64) (*Source, error) {
 	return s, err
 }
 
-// Renumbered is Seeded where a row's words are those of another number, so that two data sets of
-// which one has a record more in the middle can agree on all other rows. A nil number changes
-// nothing.
+// Renumbered is Seeded with rows renumbered, so that two data sets, one of which has one more
+// record in the middle, can draw the same words for all other rows. A nil number changes nothing.
 func Renumbered(seed uint64, number func(row int) int) (*Source, error) {
 	s, err := Seeded(seed)
 	if s != nil {

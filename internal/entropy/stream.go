@@ -54,7 +54,7 @@ func (s *Stream) Fill(dst []byte) {
 	}
 }
 
-// zeros is what a keystream is laid over. It is only ever read.
+// zeros is encrypted to get the keystream. It is never written.
 var zeros [8 * Buffer]byte
 
 // FillWords overwrites dst with fresh keystream. The byte order is the machine's,

@@ -13,8 +13,8 @@ type Release struct {
 	Effect  float64
 	Std     []float64   // noise standard deviation (or scale) of each part
 	Grid    []float64   // public grid of each part
-	Inputs  [][]float64 // what the data says: private
-	Outputs [][]float64 // what leaves; a tap may overwrite the numbers
+	Inputs  [][]float64 // the exact values: private
+	Outputs [][]float64 // the released values; a tap may overwrite them
 	Inexact bool        // inputs are float32 sums, equal for neighbours only to rounding
 }
 

@@ -1,5 +1,5 @@
-// Package enum gives names to the values of integer types, so that each such type
-// prints, writes and reads itself in the same way.
+// Package enum gives names to the values of integer types, so that all such types are printed,
+// written and read in the same way.
 package enum
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Names are the names of the values 0, 1, … of an integer type. A value with an empty
-// name is known, and written as no text.
+// Names are the names of the values 0, 1, … of an integer type. A value with an empty name is
+// known, and is written as an empty text.
 type Names[T ~int] struct {
 	Type string   // the type's name with its package, such as sgd.Split
 	List []string // by value
@@ -38,7 +38,7 @@ func (n Names[T]) Marshal(v T) ([]byte, error) {
 	return []byte(n.List[v]), nil
 }
 
-// Unmarshal sets v to the value of a name, and leaves it alone if there is none.
+// Unmarshal sets v to the value of a name, and leaves it unchanged if there is none.
 //
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (n Names[T]) Unmarshal(text []byte, v *T) error {
@@ -51,7 +51,7 @@ func (n Names[T]) Unmarshal(text []byte, v *T) error {
 	return param.New(n.Type, string(text[:min(len(text), longest)]), n.want())
 }
 
-// longest is how much of an unknown name an error repeats.
+// longest is the number of bytes of an unknown name that an error repeats.
 const longest = 40
 
 // want lists the names.

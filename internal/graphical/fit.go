@@ -10,20 +10,24 @@ import (
 type Measurement struct {
 	Attributes []int     // ascending
 	Values     []float64 // counts, the last attribute fastest
-	Std        float64   // of the noise of each
-	// Parts is how many numbers with that noise each value adds up; nil for one.
+	Std        float64   // standard deviation of the noise on each value
+	// Parts is how many numbers with that noise each value is the sum of; nil means one.
 	Parts []float64
+	// Merged holds the index of the value that each cell of the attributes counts towards; nil where
+	// every cell has a value to itself.
+	Merged []int32
 }
 
 // target is a measurement together with the factor that follows it.
 type target struct {
 	Measurement
 	factor int
-	law    []float64
-	weight float64 // total²/Std²
+	cells  []float64 // probabilities of the attributes' cells
+	law    []float64 // of the values, the same unless cells are merged
+	weight float64   // total²/Std²
 }
 
-// Extended returns the model with a factor for every group of attributes that it has none for.
+// Extended returns the model with additional factors for those groups of attributes that have none.
 func (m *Model) Extended(groups ...[]int) *Model {
 	factors := slices.Clone(m.Factors)
 	for _, g := range groups {
@@ -34,15 +38,16 @@ func (m *Model) Extended(groups ...[]int) *Model {
 	return NewModel(m.Domain, factors)
 }
 
-// Fit changes the model, which has a factor for every group that is measured, towards the
-// measurements of so many records, in at most so many passes over its tables. It begins where the
-// model is.
+// Fit fits the model to measurements of total records, in at most the given number of passes over
+// its tables. The model must have a factor for every measured group. Fit begins with the model's
+// present factors.
 //
 // The loss is ½Σ‖total·μ − values‖²/Std². A step of mirror descent subtracts a multiple of its
-// slope from the factors; with momentum, which starts anew whenever the loss grows, it needs far
-// fewer of them. How fast a cell is met goes by its probability, and the longest step by the
-// largest one: therefore the first quarter of the passes weighs each table by the inverse of its
-// largest cell, which meets fine tables as fast as coarse ones. Errors: ctx.Err().
+// slope from the factors; with momentum, which is reset whenever the loss grows, far fewer steps
+// are needed. The rate at which a cell converges is proportional to its probability, and the
+// longest stable step is determined by the largest one. Therefore the first quarter of the passes
+// weights each table by the inverse of its largest cell, so that fine tables converge as fast as
+// coarse ones. Errors: ctx.Err().
 func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, passes int) error {
 	if len(list) == 0 {
 		return nil
@@ -59,6 +64,10 @@ func (m *Model) newFitting(list []Measurement, total float64, even bool) *fittin
 	for _, one := range list {
 		t := &target{Measurement: one, law: make([]float64, len(one.Values)),
 			weight: total / one.Std * (total / one.Std)}
+		t.cells = t.law
+		if one.Merged != nil {
+			t.cells = make([]float64, len(one.Merged))
+		}
 		t.factor = slices.IndexFunc(m.Factors, func(f Factor) bool {
 			return slices.Equal(f.Attributes, one.Attributes)
 		})
@@ -80,7 +89,8 @@ func (m *Model) newFitting(list []Measurement, total float64, even bool) *fittin
 	return f
 }
 
-// run makes so many passes, or fewer where they are of no use, and returns to the best.
+// run makes up to the given number of passes, fewer if they bring no progress, and restores the
+// best factors.
 func (f *fitting) run(ctx context.Context, passes int) error {
 	for range passes {
 		if err := ctx.Err(); err != nil {
@@ -119,7 +129,10 @@ func (f *fitting) loss() float64 {
 	loss := 0.0
 	for _, t := range f.targets {
 		p := f.m.places[t.factor]
-		p.view.sum(t.law, f.m.nodes[p.node].law)
+		p.view.sum(t.cells, f.m.nodes[p.node].law)
+		if t.Merged != nil {
+			Merge(t.law, t.cells, t.Merged)
+		}
 		slope := f.slope[t.factor]
 		for k, p := range t.law {
 			far := p - t.Values[k]/f.total
@@ -127,11 +140,28 @@ func (f *fitting) loss() float64 {
 			if t.Parts != nil {
 				weight /= t.Parts[k]
 			}
-			slope[k] += weight * far
 			loss += weight * far * far / 2
+			t.law[k] = weight * far
+		}
+		if t.Merged == nil {
+			for k, x := range t.law {
+				slope[k] += x
+			}
+			continue
+		}
+		for cell, k := range t.Merged {
+			slope[cell] += t.law[k]
 		}
 	}
 	return loss
+}
+
+// Merge adds cells up into the values that they belong to.
+func Merge(dst, cells []float64, merged []int32) {
+	clear(dst)
+	for cell, k := range merged {
+		dst[k] += cells[cell]
+	}
 }
 
 // back returns to the least loss so far.
@@ -144,13 +174,14 @@ func (f *fitting) back() {
 	f.m.pass()
 }
 
-// patience is how many passes without a smaller loss end a fit, and progress how much smaller.
+// patience is the number of passes without progress that end a fit, and progress the decrease of
+// the loss that counts.
 const (
 	patience = 60
 	progress = 1e-4
 )
 
-// next makes one step, and reports whether more of them would be of no use.
+// next makes one step, and reports whether more steps would bring no progress.
 func (f *fitting) next() (done bool) {
 	loss := f.loss()
 	if f.stale++; loss < f.best {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// joint is the model's law of all attributes, by its definition.
+// joint returns the model's law of all attributes, by its definition.
 func joint(m *Model) []float64 {
 	all := make([]int, len(m.Domain))
 	for a := range all {
@@ -154,6 +154,49 @@ func TestFitsExactMarginals(t *testing.T) {
 				one.Attributes)); d > 4e-3 {
 				t.Errorf("the marginal of %v is off by %v", one.Attributes, d)
 			}
+		}
+	}
+}
+
+// TestFitsMergedCells fits tables whose cells were added up in threes, beside fine ones of single
+// attributes, and compares the sums of the model's cells.
+func TestFitsMergedCells(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 2))
+	d := Domain{6, 3, 4}
+	groups := [][]int{{0, 1}, {1, 2}}
+	values := make([][]float64, len(groups))
+	merged := make([][]int32, len(groups))
+	law := make([]float64, 6*3*4)
+	for i := range law {
+		law[i] = rng.ExpFloat64() / float64(len(law))
+	}
+	total := 0.0
+	for _, p := range law {
+		total += p
+	}
+	m := NewModel(d, nil).Extended(groups...)
+	var list []Measurement
+	for i, group := range groups {
+		cells := marginal(d, law, group)
+		merged[i], values[i] = make([]int32, len(cells)), make([]float64, (len(cells)+2)/3)
+		for cell := range cells {
+			merged[i][cell] = int32(cell / 3)
+			cells[cell] *= 1000 / total
+		}
+		Merge(values[i], cells, merged[i])
+		list = append(list, Measurement{Attributes: group, Values: values[i], Std: 1, Merged: merged[i]})
+	}
+	if err := m.Fit(t.Context(), list, 1000, 4000); err != nil {
+		t.Fatal(err)
+	}
+	for i, group := range groups {
+		got := make([]float64, len(values[i]))
+		Merge(got, m.Marginal(group), merged[i])
+		for k := range got {
+			got[k] *= 1000
+		}
+		if d := far(got, values[i]); d > 4 {
+			t.Errorf("the merged table of %v is off by %v records of 1000", group, d)
 		}
 	}
 }

@@ -41,8 +41,8 @@ type node struct {
 	shared []float64
 }
 
-// NewModel returns the distribution with the given factors, which become the model's own. Of their
-// numbers those that are not finite count as the nearest that is.
+// NewModel returns the distribution with the given factors, which the model then owns. Numbers in
+// them that are not finite are replaced by the nearest finite ones.
 func NewModel(d Domain, factors []Factor) *Model {
 	var groups [][]int
 	for _, f := range factors {
@@ -76,8 +76,8 @@ func NewModel(d Domain, factors []Factor) *Model {
 	return m
 }
 
-// pass sends beliefs to the root and back. A clique's message to its parent is the logarithm of
-// Σ exp(work); what is left is its law given what they share.
+// pass sends beliefs to the root and back. A clique's message to its parent is the logarithm of Σ
+// exp(work); the remainder is its distribution given what they share.
 func (m *Model) pass() {
 	for i := range m.nodes {
 		clear(m.nodes[i].work)
@@ -109,7 +109,7 @@ func (m *Model) pass() {
 	}
 }
 
-// Marginal returns the law of attributes that one clique holds, nil for others.
+// Marginal returns the distribution of attributes that one clique holds, and nil for others.
 func (m *Model) Marginal(attributes []int) []float64 {
 	i := m.Tree.Holder(m.Domain, attributes)
 	if i < 0 {
@@ -130,22 +130,26 @@ func (m *Model) Given(attribute int, allowed func(value int) bool) (*Model, floa
 			weights[v] = 1
 		}
 	}
-	return m.Weighted(attribute, weights)
+	return m.Weighted([]int{attribute}, weights)
 }
 
-// Weighted returns the model given an observation that has such a probability, from 0 to 1, under
-// each value of an attribute, and the probability of the observation.
-func (m *Model) Weighted(attribute int, weights []float64) (*Model, float64) {
-	probability := 0.0
-	for v, p := range m.Marginal([]int{attribute}) {
-		probability += p * weights[v]
-	}
-	theta := make([]float64, m.Domain[attribute])
+// Weighted returns the model given an observation, and the probability of the observation. weights
+// are the probabilities of the observation, from 0 to 1, under each cell of some attributes, which
+// are ascending.
+func (m *Model) Weighted(attributes []int, weights []float64) (*Model, float64) {
+	theta := make([]float64, len(weights))
 	for v, w := range weights {
 		theta[v] = max(math.Log(w), lowest)
 	}
-	return NewModel(m.Domain, append(slices.Clone(m.Factors), Factor{[]int{attribute}, theta})),
-		probability
+	wide := m
+	if m.Tree.Holder(m.Domain, attributes) < 0 {
+		wide = m.Extended(attributes)
+	}
+	probability := 0.0
+	for v, p := range wide.Marginal(attributes) {
+		probability += p * weights[v]
+	}
+	return NewModel(m.Domain, append(slices.Clone(m.Factors), Factor{attributes, theta})), probability
 }
 
 // Drawer draws from a model. It is not safe for concurrent use.
@@ -156,7 +160,7 @@ type Drawer struct {
 	fresh [][]int     // the places of attributes that a clique does not share
 }
 
-// Drawer returns a new one.
+// Drawer returns a new Drawer.
 func (m *Model) Drawer() *Drawer {
 	d := &Drawer{model: m}
 	for i, c := range m.Tree.Cliques {
@@ -176,8 +180,8 @@ func (m *Model) Drawer() *Drawer {
 }
 
 // Draw draws n rows, attribute by attribute: out[a][i] is the value of attribute a of row i. Every
-// row follows the model; rows are stratified, so that the counts of each clique's cells are
-// within one of what is expected wherever the law allows it.
+// row follows the model; rows are stratified, so that the counts of each clique's cells are within
+// one of their expected values wherever the distribution allows it.
 func (d *Drawer) Draw(rng *rand.Rand, n int) [][]uint16 {
 	m := d.model
 	out := make([][]uint16, len(m.Domain))

@@ -14,7 +14,7 @@ func (d Domain) Cells(attributes []int) float64 {
 	return cells
 }
 
-// sizes are those of some attributes.
+// sizes returns the numbers of values of the given attributes.
 func (d Domain) sizes(attributes []int) []int {
 	out := make([]int, len(attributes))
 	for i, a := range attributes {
@@ -32,7 +32,7 @@ type view struct {
 	cells  int  // of the target
 }
 
-// newView maps from attributes to some of them, both ascending.
+// newView returns the view from the attributes from to some of them, to; both ascend.
 func (d Domain) newView(from, to []int) view {
 	sizes := d.sizes(from)
 	strides := make([]int, len(from)) // in the target, 0 for an attribute that it lacks
@@ -62,7 +62,7 @@ func (d Domain) newView(from, to []int) view {
 	return v
 }
 
-// sum adds the cells of a table up into dst.
+// sum adds the cells of a table to the target cells dst.
 func (v view) sum(dst, table []float64) {
 	clear(dst)
 	for i, at := range v.starts {
@@ -124,7 +124,7 @@ func (v view) scale(table, by []float64) {
 	}
 }
 
-// top writes the largest cell of each target's into dst.
+// top sets dst to the largest cell of each target cell.
 func (v view) top(dst, table []float64) {
 	for i := range dst {
 		dst[i] = lowest

@@ -17,12 +17,12 @@ type Tree struct {
 type Clique struct {
 	Attributes []int // ascending
 	Parent     int   // -1 for the root
-	Shared     []int // with the parent
+	Shared     []int // attributes shared with the parent
 }
 
 // NewTree returns a tree in which every given group of attributes is within a clique, and every
-// attribute in some clique. Attributes are eliminated greedily: of those by the smallest table and
-// those by the fewest new edges, the order with fewer cells is taken.
+// attribute in some clique. Attributes are eliminated greedily, once by the smallest table and once
+// by the fewest new edges; the order with fewer cells is used.
 func NewTree(d Domain, groups [][]int) Tree {
 	cliques := eliminated(d, groups, false)
 	if other := eliminated(d, groups, true); cellsOf(d, other) < cellsOf(d, cliques) {
@@ -77,7 +77,7 @@ func (g graph) each(a int, visit func(b int)) {
 	}
 }
 
-// remove joins the neighbours of an attribute and takes it out.
+// remove connects the neighbours of an attribute and removes it.
 func (g graph) remove(a int) {
 	own := g.of(a)
 	g.each(a, func(b int) {
@@ -90,7 +90,7 @@ func (g graph) remove(a int) {
 	})
 }
 
-// missing is the number of pairs of an attribute's neighbours without an edge.
+// missing returns the number of pairs of an attribute's neighbours without an edge.
 func (g graph) missing(a int) (pairs int) {
 	own := g.of(a)
 	g.each(a, func(b int) {
@@ -210,7 +210,7 @@ func joined(cliques [][]int) Tree {
 	return t
 }
 
-// Holder returns the smallest clique that holds some attributes, -1 for none.
+// Holder returns the smallest clique that holds the given attributes, or -1 if there is none.
 func (t Tree) Holder(d Domain, attributes []int) int {
 	best := -1
 	for i, c := range t.Cliques {

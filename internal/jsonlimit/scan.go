@@ -1,5 +1,5 @@
-// Package jsonlimit bounds what parsing a JSON document of unknown origin may cost, before it is
-// parsed: a few bytes of JSON can ask for a struct each.
+// Package jsonlimit bounds the cost of parsing a JSON document of unknown origin before it is
+// parsed: every few bytes of JSON may allocate a struct.
 package jsonlimit
 
 import (
@@ -9,8 +9,8 @@ import (
 
 // Limits of a document. The zero value has safe defaults.
 type Limits struct {
-	Depth  int // of nested lists and objects; 0 is 64
-	Values int // in all, counted by their separators; 0 is 100,000
+	Depth  int // nesting of lists and objects; 0 means 64
+	Values int // number of values, counted by their separators; 0 means 100,000
 }
 
 const (
@@ -18,11 +18,11 @@ const (
 	defaultValues = 100_000
 )
 
-// ErrTooMuch is the refusal of a document over its limits.
+// ErrTooMuch is returned for a document that exceeds its limits.
 var ErrTooMuch = errors.New("the JSON document exceeds its limits")
 
-// Check counts the values of a document and how deep they are nested, without allocating. Whether
-// the document is valid JSON is left to its parser.
+// Check counts the values of a document and measures their nesting, without allocating. It does not
+// check that the document is valid JSON.
 //
 // Errors: ErrTooMuch.
 func (l Limits) Check(document []byte) error {

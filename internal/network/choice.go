@@ -5,10 +5,10 @@ import (
 	"sort"
 )
 
-// A Choice draws one of several by their weights: it holds what they add up to, one after another.
+// A Choice draws an index by weight. It holds the cumulative weights.
 type Choice []float64
 
-// NewChoice chooses by weights that are not negative and not all zero.
+// NewChoice returns the choice for weights that are not negative and not all zero.
 func NewChoice(weights []float64) (c Choice) {
 	total := 0.0
 	for _, w := range weights {
@@ -18,7 +18,7 @@ func NewChoice(weights []float64) (c Choice) {
 	return c
 }
 
-// Pick draws one, or takes the one that is asked for if that is not negative.
+// Pick draws an index, or returns asked if it is not negative.
 func (c Choice) Pick(rng *rand.Rand, asked int) int {
 	if asked >= 0 {
 		return asked

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Codes are what a generator reads, row by row: Latent numbers, then the class, one-hot, where it
-// knows of Classes.
+// Codes makes the inputs of a generator: rows of Latent numbers, followed by the class, one-hot, if
+// there are Classes.
 type Codes struct {
 	Backend         device.Backend
 	Latent, Classes int
@@ -22,8 +22,8 @@ type Codes struct {
 // Width returns the length of a code.
 func (c *Codes) Width() int { return c.Latent + c.Classes }
 
-// Fill makes n codes, whose numbers write sets. A label that is none of the classes leaves its code
-// without; labels may be nil. The result is valid until the next call.
+// Fill returns n codes, whose numbers write sets. If a label is not one of the classes, its code
+// has no class; labels may be nil. The result is valid until the next call.
 func (c *Codes) Fill(n int, labels []int32, write func(i int, code []float32)) device.Matrix {
 	width := c.Width()
 	if c.matrix.Rows < n {
@@ -43,7 +43,7 @@ func (c *Codes) Fill(n int, labels []int32, write func(i int, code []float32)) d
 	return out
 }
 
-// Draw makes codes of normal numbers, one for each label.
+// Draw returns codes of normal numbers, one for each label.
 func (c *Codes) Draw(rng *rand.Rand, labels []int32) device.Matrix {
 	return c.Fill(len(labels), labels, func(_ int, code []float32) {
 		for j := range code {
@@ -52,20 +52,20 @@ func (c *Codes) Draw(rng *rand.Rand, labels []int32) device.Matrix {
 	})
 }
 
-// A Maker makes records of codes with a generator, for one caller.
+// A Maker generates records from codes. It is not safe for concurrent use.
 type Maker struct {
 	Codes
 	Net    models.Generator
-	Others []models.Generator // that make records in turn with Net
-	Choice Choice             // of the classes; nil where there are none
+	Others []models.Generator // they generate records in turn with Net
+	Choice Choice             // of the classes; nil if there are none
 	out    device.Matrix
 
 	made              int           // records so far
 	turn, turnRecords device.Matrix // codes and records of one of several networks
 }
 
-// Labels draws classes, -1 where there are none, or takes the one that is asked for if that is not
-// negative.
+// Labels draws classes, or sets all to asked if that is not negative. Without classes, labels are
+// -1.
 func (m *Maker) Labels(rng *rand.Rand, asked int, dst []int32) {
 	for i := range dst {
 		dst[i] = -1
@@ -75,7 +75,8 @@ func (m *Maker) Labels(rng *rand.Rand, asked int, dst []int32) {
 	}
 }
 
-// Generate makes a record of each code, each by itself. The result is valid until the next call.
+// Generate returns the record of each code, which does not depend on other codes. The result is
+// valid until the next call.
 func (m *Maker) Generate(codes device.Matrix) device.Matrix {
 	if m.out.Rows < codes.Rows {
 		m.out = m.Backend.New(codes.Rows+codes.Rows/8, m.Net.Dim())
@@ -109,7 +110,7 @@ func (m *Maker) inTurn(codes, out device.Matrix) {
 	}
 }
 
-// everyNth is every nth row of a matrix from a given one on.
+// everyNth returns every nth row of a matrix from a given one on.
 func everyNth(m device.Matrix, first, n int) device.Matrix {
 	out := m.RowRange(first, m.Rows)
 	out.Rows = (out.Rows + n - 1) / n
@@ -117,7 +118,7 @@ func everyNth(m device.Matrix, first, n int) device.Matrix {
 	return out
 }
 
-// State makes n records as the generator states them, and their classes. Both are the caller's.
+// State returns the generator's output for n records, and their classes. The caller owns both.
 func (m *Maker) State(rng *rand.Rand, asked, n int) (labels []int32, flat []float32) {
 	labels = make([]int32, n)
 	m.Labels(rng, asked, labels)

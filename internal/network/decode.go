@@ -8,7 +8,7 @@ import (
 )
 
 // Unit maps a schema's coordinates to [0,1], where networks work, and back. Its zero value leaves
-// them as they are.
+// them unchanged.
 type Unit struct{ lo, width float32 }
 
 // UnitOf returns the map of a schema.
@@ -23,7 +23,7 @@ func UnitOf(s records.Schema) Unit {
 // Moves reports whether the map is anything but the identity.
 func (u Unit) Moves() bool { return u.width != 0 }
 
-// Shrink maps values into [0,1]. It is total: what does not fit float32's range ends at a bound.
+// Shrink maps values into [0,1]. Values outside the range of float32 become a bound.
 func (u Unit) Shrink(values []float32) {
 	if !u.Moves() {
 		return
@@ -47,9 +47,9 @@ func (u Unit) Stretch(values []float32) {
 	}
 }
 
-// Records turns what a network states, numbers in [0,1] row by row, into records: binary
-// coordinates and the levels of a table are drawn, other numbers moved into their bounds. Where
-// means are wanted, levels are the most probable. It writes to flat.
+// Records turns a network's output, rows of numbers in [0,1], into records: binary coordinates and
+// the levels of a table are drawn, and other numbers are scaled to their bounds. With means, the
+// most probable levels are taken instead. It overwrites flat.
 func Records(rng *rand.Rand, s records.Schema, means bool, flat []float32,
 	labels []int32) (records.Data, error) {
 	switch {
@@ -69,8 +69,8 @@ func Records(rng *rand.Rand, s records.Schema, means bool, flat []float32,
 	return records.FromFlat(s, flat, labels...)
 }
 
-// sets draws every item from its mean. Of more than the schema allows those are left that reading
-// such a set leaves.
+// sets draws every item from its mean. A set of more items than the schema allows is reduced as
+// when it is read.
 func sets(rng *rand.Rand, s records.Schema, flat []float32, labels []int32) (records.Data, error) {
 	offsets, items := []int{0}, []uint32(nil)
 	for row := range slices.Chunk(flat, s.Dim()) {
@@ -82,8 +82,8 @@ func sets(rng *rand.Rand, s records.Schema, flat []float32, labels []int32) (rec
 	return records.FromCSR(s, offsets, items, labels...)
 }
 
-// appendItems draws one set. Sixteen bits of a uniform number nearly always decide, so a word
-// serves four items; where they do not, more are drawn.
+// appendItems draws one set. Sixteen bits of a uniform number nearly always decide, so one word is
+// enough for four items; if they do not, more bits are drawn.
 func appendItems(rng *rand.Rand, items []uint32, p []float32) []uint32 {
 	var word uint64
 	for j, v := range p {

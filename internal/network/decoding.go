@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Heads returns how the coordinates of encoded records leave a generator: in [0,1], and those of
-// one choice adding up to 1.
+// Heads returns the output layers of a generator for the coordinates of encoded records: values are
+// in [0,1], and those of a one-hot block add up to 1.
 func Heads(s records.Schema) []models.Head {
 	blocks := s.Blocks()
 	if blocks == nil {
@@ -39,8 +39,8 @@ func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 	return append(list, l.Decodings...)
 }
 
-// NewGenerator builds the generator of records of a schema. The path is that of the architecture.
-// Sizes are judged before anything is allocated for them.
+// NewGenerator builds the generator of records of a schema. path names the architecture in errors.
+// Sizes are checked before anything is allocated for them.
 //
 // Errors: *param.Error values, joined.
 func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture, latent int,
@@ -63,8 +63,8 @@ func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture
 	return net, k.Err()
 }
 
-// CheckSize refuses an architecture that is not sound, or whose networks no memory holds. It asks
-// for the number of parameters of sound ones alone.
+// CheckSize returns an error for an architecture that is not valid, or whose networks are too
+// large. It calls params for valid architectures only.
 func CheckSize(path string, a any, params func() int64) error {
 	if v, ok := a.(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {
@@ -77,8 +77,9 @@ func CheckSize(path string, a any, params func() int64) error {
 	return nil
 }
 
-// CheckNamed holds a network that a saved plan names to the limits of what is read, before it is
-// built. An invalid architecture is left to the plan, whose errors describe the mistake.
+// CheckNamed returns an error if a network that a saved plan names exceeds the limits of reading,
+// before it is built. Invalid architectures are left to the plan, whose errors describe the
+// mistake.
 //
 // Errors: synth.ErrFormat.
 func CheckNamed(saved synth.SavedPlan, what string, a any, numbers func() int64) error {
@@ -123,8 +124,8 @@ func PartsOf(i int, be device.Backend, net models.Generator) []synth.Part {
 		synth.StatePart(Numbered(sectionState, i), net)}
 }
 
-// Numbered is the name of a section of one of several networks: number 0 has the name of an only
-// one.
+// Numbered returns the name of a section of one of several networks: number 0 has the name of an
+// only one.
 func Numbered(section string, i int) string {
 	if i == 0 {
 		return section
@@ -149,9 +150,8 @@ func MatrixPart(name string, be device.Backend, m device.Matrix) synth.Part {
 		}}
 }
 
-// ReadNet builds the generator of records of a schema whose Parts a file holds. Sizes that the
-// architecture asks for are compared with the bytes there are before anything is allocated for
-// them.
+// ReadNet builds the generator of records of a schema from the Parts in a file. The sizes of the
+// architecture are compared with the bytes present before anything is allocated for them.
 //
 // Errors: synth.ErrFormat.
 func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int,

@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Digest tells public records from others: a SHA-256 sum of their number and of every record as
-// training reads it; "" for none. It reads them all.
+// Digest identifies public records by a SHA-256 sum of their number and of every record as training
+// reads it. It returns "" for nil. It reads all records.
 func Digest(public records.Data) string {
 	if public == nil {
 		return ""

@@ -5,7 +5,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// CheckFollows refuses a run by itself of a plan that starts from an earlier system's records.
+// CheckFollows returns an error if a plan that starts from an earlier system's records is run
+// without that system.
 //
 // Errors: *param.Error.
 func CheckFollows(path string, follows bool, r *synth.Run) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TableBlocks say how the encoded rows of a table are laid out, and how many values each column
-// has; nil for records that are no rows of a table.
+// TableBlocks returns the layout of a table's encoded rows and the number of values of each column,
+// and nil for other records.
 func TableBlocks(s records.Schema) []rff.Block {
 	columns := s.Columns()
 	var list []rff.Block
@@ -20,8 +20,8 @@ func TableBlocks(s records.Schema) []rff.Block {
 	return list
 }
 
-// levelsOf is how many evenly spaced values a column that is encoded as one number has, 0 for any
-// number.
+// levelsOf returns the number of evenly spaced values of a column that is encoded as one number, 0
+// if it may have any value.
 func levelsOf(c records.Column) int {
 	switch c.Kind() {
 	case records.FlagColumn:
@@ -36,27 +36,26 @@ func levelsOf(c records.Column) int {
 	return 0
 }
 
-// Rows turns what a network states about rows of a table, probabilities and numbers in [0,1],
-// into encoded rows, in place: levels are drawn, and so is whether a value is missing. Whatever the
-// network states, records.DecodeFlat makes valid rows of them.
+// Rows turns a network's output for rows of a table, probabilities and numbers in [0,1], into
+// encoded rows, in place: levels are drawn, and so is whether a value is missing. Whatever the
+// output, records.DecodeFlat makes valid rows of the result.
 //
 // A feature that is linear in each column, such as the share of records with two levels at once,
-// has the same mean over rows drawn in this way, column by column, as over the stated
-// probabilities.
+// has the same mean over rows drawn in this way, column by column, as over the probabilities.
 //
 // Shapes: flat holds whole rows, blocks are those of TableBlocks.
 func Rows(rng *rand.Rand, blocks []rff.Block, flat []float32) {
 	tableSampler{rng, reach, 1 - 2*reach}.rows(blocks, flat)
 }
 
-// Levels is Rows of numbers that are final: those near an end of their range stay where they are.
+// Levels is Rows, except that numbers near an end of their range are left unchanged.
 func Levels(rng *rand.Rand, blocks []rff.Block, flat []float32) {
 	tableSampler{rng, 0, 1}.rows(blocks, flat)
 }
 
-// reach is how near to an end of its range a number counts as the end itself. A network's numbers
-// come close to the bounds and never meet them, while many real columns are mostly at one: amounts
-// that are zero, rates of one.
+// reach is the distance from an end of its range within which a number counts as the end itself. A
+// network's numbers come close to the bounds but never reach them, while many real columns are
+// mostly at a bound: amounts of zero, rates of one.
 const reach = 0.01
 
 // tableSampler draws one row after another.
@@ -109,7 +108,7 @@ func (t tableSampler) missing(p []float32, levels int) {
 }
 
 // number draws one of the two levels of a flag. Numbers with more levels are left to the decoder,
-// which takes the nearest: a network that states a number means it.
+// which takes the nearest.
 func (t tableSampler) number(x float32, levels int) float32 {
 	if levels != 2 {
 		return min(max((x-t.reach)/t.width, 0), 1)

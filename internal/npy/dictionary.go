@@ -2,7 +2,7 @@ package npy
 
 import "strings"
 
-// entry returns the first value of a key that read takes; empty if there is none.
+// entry returns the first value of a key that read accepts, or "" if there is none.
 func entry(text, key string, read func(value string) (string, bool)) string {
 	for {
 		at := strings.Index(text, key)
@@ -35,7 +35,7 @@ func typeText(value string) (string, bool) {
 // falseText reads the only order that is supported: rows first.
 func falseText(value string) (string, bool) { return "False", strings.HasPrefix(value, "False") }
 
-// shapeText reads what a tuple of numbers holds.
+// shapeText reads the numbers of a tuple.
 func shapeText(value string) (string, bool) {
 	tuple, ok := strings.CutPrefix(value, "(")
 	numbers := strings.TrimLeft(tuple, "0123456789, ")

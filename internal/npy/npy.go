@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Header is what the header of a file says of its array.
+// Header describes the array of a file.
 type Header struct {
 	Order binary.ByteOrder
 	Kind  byte // f, i, u or b
@@ -19,10 +19,11 @@ type Header struct {
 	Shape []int
 }
 
-// ErrHeader: a header is malformed, or its array is of a type or in an order that is not read.
+// ErrHeader is returned for a header that is malformed, or whose array has a type or an order that
+// is not read.
 var ErrHeader = errors.New("not understood")
 
-// maxHeader is far above any honest header.
+// maxHeader is far above the length of any genuine header.
 const maxHeader = 1 << 16
 
 // ReadHeader reads up to the first element.
@@ -65,7 +66,7 @@ func headerLength(r io.Reader, version byte) (uint32, error) {
 	return long, err
 }
 
-// parse reads the Python dictionary that the header is.
+// parse parses the header, a Python dictionary.
 func parse(text string) (h Header, ok bool) {
 	descr := entry(text, "'descr'", typeText)
 	if descr == "" || entry(text, "'fortran_order'", falseText) == "" {
@@ -117,7 +118,7 @@ func (h Header) Element() func([]byte) float32 {
 	return nil
 }
 
-// Preamble returns what comes before the elements of an array, whose type and shape are given as
+// Preamble returns the bytes before the elements of an array. The type and the shape are given as
 // Python writes them.
 func Preamble(descr, shape string) []byte {
 	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape)

@@ -1,10 +1,10 @@
-// Package optim moves parameters along gradients: plain gradient descent,
-// momentum and Adam. It knows nothing of privacy; what it is handed has been
-// released already or was never private.
+// Package optim moves parameters along gradients: plain gradient descent, momentum and Adam. It
+// knows nothing of privacy: the gradients that it gets have been released already or were never
+// private.
 //
-// A State works on ranges of one flat parameter vector. Disjoint ranges may be
-// updated from different goroutines, so a caller can fuse whatever makes the
-// gradient (noise, averaging) with the update, chunk by chunk.
+// A State works on ranges of one flat parameter vector. Disjoint ranges may be updated from
+// different goroutines, so a caller can combine the computation of the gradient (noise, averaging)
+// with the update, chunk by chunk.
 package optim
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Rule is how a gradient moves a parameter.
+// Rule says how a gradient changes a parameter.
 type Rule int
 
 // The rules. Unset is no rule: a configuration must choose.
@@ -51,7 +51,7 @@ type Config struct {
 	Eps   float64 // Adam's addition to the denominator
 }
 
-// Problems lists what is wrong with the configuration; a path is the name of a field.
+// Problems returns the mistakes in the configuration. The path of each is the name of a field.
 func (c Config) Problems() []*param.Error {
 	var list []*param.Error
 	check := func(good bool, field string, value any, want string) {
@@ -84,11 +84,11 @@ func (c Config) Validate() error {
 // State is the state of an optimiser of n parameters in host memory.
 type State struct {
 	cfg  Config
-	adam device.Adam // this step of it
+	adam device.Adam // the current step of Adam
 	m, v []float32
 	g    []float32 // scaled gradient, range by range, for the other rules
 	t    int
-	lr   float32 // of the step
+	lr   float32 // learning rate of the current step
 }
 
 // New starts an optimiser for n parameters. The configuration must be valid, or the zero value for

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// reference is the textbook form of every rule in float64.
+// reference returns the textbook form of every rule in float64.
 func reference(c Config, grads [][]float64, p []float64) []float64 {
 	p = append([]float64(nil), p...)
 	m, v := make([]float64, len(p)), make([]float64, len(p))

@@ -1,4 +1,4 @@
-// Package tabletest holds tables for the tests of packages that read and write them.
+// Package tabletest has tables for the tests of packages that read and write them.
 package tabletest
 
 import (
@@ -22,7 +22,7 @@ func Must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// People is a table with a column of every kind of number and level.
+// People returns a table with a column of every kind of number and level.
 func People(t testing.TB) records.Schema {
 	t.Helper()
 	return Must(records.NewSchema(
@@ -63,7 +63,7 @@ func Drawn(t testing.TB, s records.Schema, n int) *records.Frame {
 	return b.Frame()
 }
 
-// Lines are the records as lines of JSON.
+// Lines returns the records as lines of JSON.
 func Lines(f *records.Frame) string {
 	var b strings.Builder
 	for i := range f.Len() {
@@ -83,7 +83,7 @@ func Parts(all ...records.Data) func(yield func(records.Data, error) bool) {
 	}
 }
 
-// visits has a column of every kind of time, and what else people lacks.
+// visits has a column of every kind of time, and the other kinds of column that people lacks.
 func visits(t testing.TB) records.Schema {
 	t.Helper()
 	from := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -102,8 +102,8 @@ func visits(t testing.TB) records.Schema {
 	))(t)
 }
 
-// Visits is a table with a column of every kind of time, of large whole numbers and of buckets:
-// random records, and the first and last values of columns.
+// Visits returns a table with a column of every kind of time, of large whole numbers and of
+// buckets: random records, and the first and last values of columns.
 func Visits(t testing.TB) (records.Schema, *records.Frame) {
 	t.Helper()
 	s := visits(t)

@@ -9,10 +9,10 @@ import (
 // Columns is the width of the library's texts.
 const Columns = 100
 
-// Lines breaks every line of a text that is longer than Columns, at blanks, but at none beside an
-// equals sign. The rest of a line that begins with head, after blanks, is indented to where head
-// ends; the rest of any other is indented by four columns more than the line. A word that is longer
-// than a line stays whole.
+// Lines breaks every line of a text that is longer than Columns, at blanks, but not at a blank
+// beside an equals sign. If a line begins with head, after blanks, its continuation is indented to
+// the end of head; otherwise it is indented by four columns more than the line. A word that is
+// longer than a line is not broken.
 func Lines(text, head string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -34,8 +34,8 @@ func Lines(text, head string) string {
 	return b.String()
 }
 
-// hung breaks one line and begins the others with hang. It reads every byte a few times at most,
-// however long the line is: texts of files that others wrote are wrapped, too.
+// hung breaks one line and begins its continuations with hang. It reads every byte a few times at
+// most, however long the line is, since it also wraps texts from untrusted files.
 func hung(line, hang string) string {
 	var b strings.Builder
 	start := ""
@@ -54,8 +54,8 @@ func hung(line, hang string) string {
 	}
 }
 
-// breakAt is the last blank that leaves at most columns before it, or else the first blank there
-// is, or -1 for a line that fits or has none. Blanks that begin the line do not count.
+// breakAt returns the last blank that leaves at most columns before it, or else the first blank. It
+// returns -1 if the line fits or has no blank. Leading blanks are ignored.
 func breakAt(line string, columns int) int {
 	last, seen, words := -1, 0, false
 	for i, r := range line {

@@ -92,7 +92,7 @@ func encoded(t testing.TB, m image.Image, as string) []byte {
 	return out.Bytes()
 }
 
-// pixels are of every form that a PNG file has: what is transparent lies on black.
+// TestPixels reads every form of PNG pixels: transparent pixels are drawn on black.
 func TestPixels(t *testing.T) {
 	frame := image.Rect(0, 0, 1, 1)
 	wide, grey, deep := image.NewNRGBA64(frame), image.NewGray(frame), image.NewGray16(frame)
@@ -131,7 +131,7 @@ func TestPixels(t *testing.T) {
 	}
 }
 
-// bomb is a PNG file that announces very many pixels.
+// bomb returns a PNG file that announces very many pixels.
 func bomb(side uint32) []byte {
 	head := binary.BigEndian.AppendUint32(nil, side)
 	head = append(binary.BigEndian.AppendUint32(head, side), 8, 2, 0, 0, 0)
@@ -140,7 +140,7 @@ func bomb(side uint32) []byte {
 	return binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(chunk))
 }
 
-// TestFilesAreReadOneByOne: no file, however damaged, changes how another is read.
+// TestFilesAreReadOneByOne: a damaged file does not change how others are read.
 func TestFilesAreReadOneByOne(t *testing.T) {
 	s := records.RGBImage(2, 2).WithLabels("a", "b")
 	picture := image.NewNRGBA(image.Rect(0, 0, 2, 2))
@@ -175,7 +175,8 @@ func TestFilesAreReadOneByOne(t *testing.T) {
 	}
 }
 
-// TestAnnouncedSizesCostNothing: memory goes by what the schema says, not by what a file says.
+// TestAnnouncedSizesCostNothing: memory depends on the schema, not on the size that a file
+// announces.
 func TestAnnouncedSizesCostNothing(t *testing.T) {
 	folder := fstest.MapFS{}
 	for i := range 50 {

@@ -19,12 +19,12 @@ import (
 
 // ReadFolder reads the records of a folder, such as os.DirFS(path).
 //
-// A file of more than Limits.LineBytes bytes (0 means 1 MiB and 16 for each number of a record) is
-// a record of zeros.
+// A file of more than Limits.LineBytes bytes (0 means 1 MiB and 16 for each number of a record)
+// becomes a record of zeros.
 //
-// Errors: [records.ErrFormat] where a class has no folder; *[records.LimitError] where the records
-// hold too many values for the files' size; *[param.Error] for a schema that is not of images or
-// has a class that is no name of a folder; those of the file system.
+// Errors: [records.ErrFormat] if a class has no folder; *[records.LimitError] if the records hold
+// too many values for the files' size; *[param.Error] for a schema that is not of images or has a
+// class whose name cannot be that of a folder; those of the file system.
 func ReadFolder(folder fs.FS, s records.Schema, limits ...records.Limits) (*records.Table, error) {
 	var levels []uint8
 	var labels []int32
@@ -41,11 +41,10 @@ func ReadFolder(folder fs.FS, s records.Schema, limits ...records.Limits) (*reco
 	return records.FromBytes(s, levels, labels...)
 }
 
-// Check says which files of a folder ReadFolder reads as zeros: the first ten by class and number,
-// counted from 0, and how many there are. It is a report about the records, and private as they
-// are.
+// Check reports which files of a folder ReadFolder reads as zeros: the first ten, by class and
+// number counted from 0, and the number of all. The report is as private as the records.
 //
-// Errors: [records.ErrFormat] where there are such files; those of [ReadFolder].
+// Errors: [records.ErrFormat] if there are such files; those of [ReadFolder].
 func Check(folder fs.FS, s records.Schema, limits ...records.Limits) error {
 	const most = 10
 	var names []string
@@ -71,7 +70,7 @@ func Check(folder fs.FS, s records.Schema, limits ...records.Limits) error {
 // found is one file as a record.
 type found struct {
 	class  int
-	levels []uint8 // valid until the next one
+	levels []uint8 // valid until the next file is read
 	odd    string  // why they are zeros
 }
 
@@ -116,12 +115,12 @@ func check(folder fs.FS, s records.Schema, limits records.Limits) error {
 	c.OK(s.IsImage(), "images.ReadFolder.schema", s.String(), "images")
 	for _, name := range s.ClassNames() {
 		c.OK(isFolderName(name), "images.ReadFolder classes", fmt.Sprintf("%.40q", name),
-			"a name of one folder")
+			"a name that a folder can have on every system")
 	}
 	return c.Err()
 }
 
-// isFolderName reports whether a class can be a folder on every system.
+// isFolderName reports whether a folder can have this name on every system.
 func isFolderName(name string) bool {
 	return fs.ValidPath(name) && name != "." && !strings.ContainsAny(name, "/\\:\x00")
 }
@@ -133,7 +132,7 @@ func missing(name string, err error) error {
 	return fmt.Errorf("images: %w", err)
 }
 
-// named reports whether a file is called an image.
+// named reports whether a file has the name of an image.
 func named(file string) bool {
 	switch strings.ToLower(path.Ext(file)) {
 	case ".png", ".jpg", ".jpeg":
@@ -142,7 +141,7 @@ func named(file string) bool {
 	return false
 }
 
-// input is a folder on its way in.
+// input is a folder being read.
 type input struct {
 	folder fs.FS
 	schema records.Schema
@@ -153,8 +152,8 @@ type input struct {
 	levels []uint8
 }
 
-// read is the record of one file, zeros with a reason for what is none. An error is the system's,
-// or that of too many values for the files so far.
+// read returns the record of one file, or zeros and the reason in odd. Errors are the system's, or
+// that of too many values for the files so far.
 func (in *input) read(name string) (levels []uint8, odd string, err error) {
 	in.levels = append(in.levels[:0], make([]uint8, in.schema.Dim())...)
 	text, odd, err := in.open(name)
@@ -162,10 +161,10 @@ func (in *input) read(name string) (levels []uint8, odd string, err error) {
 		return nil, "", err
 	}
 	in.bytes += int64(len(text))
-	in.values += int64(in.schema.Dim()+3) / 4 // four bytes take the room of a value
+	in.values += int64(in.schema.Dim()+3) / 4 // four bytes count as one value
 	if in.values > in.limits.ValuesFor(in.bytes) {
 		return nil, "", &records.LimitError{Limit: "Values",
-			What: "the folder holds too many values for its size"}
+			What: "the folder holds more values than the size of its files allows"}
 	}
 	if odd != "" {
 		return in.levels, odd, nil
@@ -250,7 +249,7 @@ func fill(levels []uint8, picture image.Image, s records.Schema) {
 	}
 }
 
-// level is a number of 16 bits as the nearest of 8.
+// level rounds a number of 16 bits to 8 bits.
 func level(v uint32) uint8 { return uint8((v*255 + 0x7fff) / 0xffff) }
 
 func last(limits []records.Limits) records.Limits {

@@ -11,22 +11,22 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// maxPicture bounds the pixels of a picture, so that a large table does not take the memory of the
-// machine.
+// maxPicture is the largest number of pixels of a picture; it bounds the memory that a large table
+// takes.
 const maxPicture = 1 << 28
 
 // pictureGap is the width of the light lines between images.
 const pictureGap = 2
 
-// WritePNG writes images side by side as one picture, across of them in a row. Where the schema has
-// classes, those of the first class come first and each class begins a new row.
+// WritePNG writes images as one picture with the given number of images in a row. If the schema has
+// classes, images are ordered by class, and each class begins a new row.
 //
-// Errors: *param.Error for records that are no images, for an across that is not positive, and for
+// Errors: *param.Error for records that are not images, for an across that is not positive, and for
 // a picture of more than 2^28 pixels; the writer's.
 func WritePNG(w io.Writer, t *records.Table, across int) error {
 	var k param.Checker
 	k.OK(t != nil && t.Schema().IsImage(), "images.WritePNG.t", "other records", "images")
-	k.OK(across > 0, "images.WritePNG.across", across, "a positive number of images in a row")
+	k.OK(across > 0, "images.WritePNG.across", across, "a positive number of images per row")
 	if err := k.Err(); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (p *sheet) arrange() {
 	}
 }
 
-// size is the width and the height in pixels.
+// size returns the width and the height in pixels.
 func (p *sheet) size() (width, height int) {
 	columns := 1
 	for _, row := range p.rows {

@@ -71,7 +71,7 @@ func TestWritePNGOfColours(t *testing.T) {
 	}
 }
 
-// TestWritePNGRefuses what is no picture.
+// TestWritePNGRefuses: records that are not images are an error.
 func TestWritePNGRefuses(t *testing.T) {
 	vector, err := records.FromFlat(records.Binary(4), make([]float32, 4))
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// WriteFolder writes every record as a PNG file, in colour or in grey, into a folder for each
-// class, which is made: "cat/000012.png". The nearest of 256 levels is what is written. Files that
-// exist are an error, so that two tables are never mixed.
+// WriteFolder writes every record as a PNG file, in colour or in grey, such as "cat/000012.png". It
+// creates a folder for each class and rounds values to the nearest of 256 levels. It is an error if
+// a file exists already, so that two tables are never mixed.
 //
-// Errors: *[param.Error] for records that are no images and classes that are no names of folders;
-// those of the file system.
+// Errors: *[param.Error] for records that are not images and classes whose names cannot be those of
+// folders; those of the file system.
 func WriteFolder(folder string, t *records.Table) error {
 	if t == nil {
 		return param.New("images.WriteFolder", nil, "records")
@@ -48,7 +48,7 @@ func WriteFolder(folder string, t *records.Table) error {
 	return nil
 }
 
-// picture is a record as an image.
+// picture returns a record as an image.
 func picture(row []float32, s records.Schema) image.Image {
 	frame := image.Rect(0, 0, s.Width(), s.Height())
 	at := func(i int) uint8 { return uint8(min(max(row[i], 0), 1)*255 + 0.5) }

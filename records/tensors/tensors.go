@@ -1,8 +1,8 @@
-// Package tensors is the border between records and gorgonia.org/tensor: data
-// from a *tensor.Dense and back, without a copy.
+// Package tensors converts between records and gorgonia.org/tensor: from a *tensor.Dense to a table
+// and back, without a copy.
 //
-// Linking the tensor package costs a program some fifteen megabytes, which is
-// why it is reached from here and from nowhere else in this module.
+// Linking the tensor package adds some fifteen megabytes to a program, so no other package of this
+// module imports it.
 package tensors
 
 import (
@@ -19,11 +19,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// FromDense makes a table of the records in a float32 tensor, sharing its
+// FromDense returns a table of the records in a float32 tensor. The table shares the tensor's
 // backing slice: do not write to the tensor while the table is in use.
 //
-// Shapes: the first axis counts records, the others multiply to the schema's
-// dimension. labels has one entry a record exactly if the schema has classes.
+// Shapes: the first axis counts records, the others multiply to the schema's dimension. labels has
+// one entry for each record if the schema has classes, otherwise none.
 // Errors: *[param.Error] for a tensor that is not float32, is masked, is
 // not laid out row after row without gaps (a transposed or sliced view; call
 // Materialize first), or has another shape.
@@ -60,9 +60,9 @@ func FromDense(s records.Schema, d *tensor.Dense, labels ...int32) (t *records.T
 	return records.FromFlat(s, flat[:shape.TotalSize()], labels...)
 }
 
-// ToDense returns the records of a table as a tensor of shape n × Dim. It shares
-// the table's backing slice, with the values as they were given, where the table
-// holds float32 (generated records do); a table of bytes is decoded into a copy.
+// ToDense returns the records of a table as a tensor of shape n × Dim. If the table holds float32
+// values, as generated records do, the tensor shares its backing slice, with the values as they
+// were given. A table of bytes is decoded into a copy.
 //
 // Errors: *[param.Error] for a table without records, which no tensor can
 // hold.
@@ -75,7 +75,7 @@ func ToDense(t *records.Table) (d *tensor.Dense, err error) {
 	return tensor.New(tensor.WithShape(t.Len(), t.Schema().Dim()), tensor.WithBacking(values)), nil
 }
 
-// rowMajor are the strides of a contiguous tensor in C order.
+// rowMajor returns the strides of a contiguous tensor in C order.
 func rowMajor(shape tensor.Shape) []int {
 	strides := make([]int, len(shape))
 	step := 1
@@ -90,8 +90,8 @@ func refused(value any, want string) error {
 	return &param.Error{Path: "tensors.Dense", Value: value, Want: want}
 }
 
-// recoverTensor keeps the panics of the tensor package inside this one. The
-// panic's own text is dropped because it may quote elements.
+// recoverTensor turns a panic of the tensor package into an error. It drops the text of the panic,
+// which may quote elements.
 func recoverTensor(err *error) {
 	if recover() != nil {
 		*err = refused("a tensor that its own package cannot read", "a consistent tensor")

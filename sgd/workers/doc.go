@@ -19,10 +19,10 @@
 // # Transport
 //
 // Messages are frames with a length before them, on anything that is read and written in order:
-// pipes to processes, ssh, a TLS connection. What they hold is sealed under a key that driver and
-// workers share. A task is filled up to a public length, which a larger sample than the
-// configuration lets expect doubles: see sgd.WithCarrier. When messages are sent, and how long a
-// worker takes, is not hidden.
+// pipes to processes, ssh, a TLS connection. Their content is sealed under a key that driver and
+// workers share. A task is padded to a public length, which is doubled only for an unusually
+// large sample: see sgd.WithCarrier. The times at which messages are sent, and how long a worker
+// takes, are not hidden.
 //
 // # Which workers belong together
 //

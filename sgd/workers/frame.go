@@ -18,12 +18,13 @@ const (
 // mostFrame bounds the bytes of a frame: enough for 130 million parameters.
 const mostFrame = 1 << 30
 
-var errFrame = errors.New("workers: the other side does not speak this protocol")
+var errFrame = errors.New("workers: a message that this protocol does not have: the other side " +
+	"must be this version of package workers")
 
 // writeFrame writes kind, length and content at once.
 func writeFrame(w io.Writer, kind byte, content []byte) error {
 	if len(content) > mostFrame {
-		return fmt.Errorf("workers: a message of %d bytes: want at most %d", len(content), mostFrame)
+		return fmt.Errorf("workers: a message of %d bytes: must be at most %d", len(content), mostFrame)
 	}
 	head := binary.LittleEndian.AppendUint32([]byte{kind}, uint32(len(content)))
 	if _, err := w.Write(append(head, content...)); err != nil {

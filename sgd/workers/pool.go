@@ -13,20 +13,21 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Options of a pool. Start is needed.
+// Options are the settings of a pool. Start must be set.
 type Options struct {
 	// Start starts a worker. It is called again to replace each worker that is lost.
 	Start   func(ctx context.Context) (io.ReadWriteCloser, error)
-	Workers int // at a time; 0 for 1
-	// Losses is how many workers may be lost in one step before the step fails; 0 for 100. A step that
-	// fails is spent, although nothing was released.
+	Workers int // number of workers at a time; 0 means 1
+	// Losses is the number of workers that may be lost in one step before the step fails; 0 means
+	// 100. A step that fails is spent, although nothing was released.
 	Losses int
-	// Patience is how long a worker may take for a piece before it counts as lost; 0 for no limit.
+	// Patience is the time that a worker may take for a piece before it counts as lost; 0 means no
+	// limit.
 	Patience time.Duration
 }
 
-// A Pool hands the pieces of a step to worker processes. It is an sgd.Carrier, for one trainer at a
-// time.
+// A Pool passes the pieces of a step to worker processes. It is an sgd.Carrier, for one trainer
+// at a time.
 type Pool struct {
 	o     Options
 	mu    sync.Mutex // held while a step is carried out
@@ -35,7 +36,7 @@ type Pool struct {
 
 // New returns a pool. Processes are started when the first step needs them.
 //
-// Errors: *param.Error for options that make no sense.
+// Errors: *param.Error for invalid options.
 func New(o Options) (*Pool, error) {
 	var k param.Checker
 	k.OK(o.Start != nil, "workers.Options.Start", nil, "a function that starts a worker")
@@ -70,8 +71,8 @@ func (p *Pool) Close() error {
 
 // Carry has every task carried out by some worker: see sgd.Carrier.
 //
-// Errors: the context's; a worker's [Refusal]; sgd.ErrOther for workers that differ; that of the
-// last worker lost, if there were too many.
+// Errors: the context's; a worker's [Refusal]; sgd.ErrOther for workers that differ; the error of
+// the last lost worker if too many were lost.
 func (p *Pool) Carry(ctx context.Context, tasks [][]byte, take func(result []byte) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,8 +109,8 @@ type step struct {
 	lost  int
 }
 
-// work has tasks carried out, by one worker at a time, until none is left or the step has failed.
-// It returns the worker in use; nil for none.
+// work has tasks carried out by one worker at a time, until none is left or the step has failed.
+// It returns the worker in use, or nil if there is none.
 func (s *step) work(ctx context.Context, conn io.ReadWriteCloser) io.ReadWriteCloser {
 	for {
 		var task []byte
@@ -122,7 +123,7 @@ func (s *step) work(ctx context.Context, conn io.ReadWriteCloser) io.ReadWriteCl
 			}
 			task = t
 		}
-		if ctx.Err() != nil { // failed: select may have chosen a task all the same
+		if ctx.Err() != nil { // the step has failed, but select may have chosen a task
 			return conn
 		}
 		var err error
@@ -140,7 +141,7 @@ func (s *step) done() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.left--; s.left == 0 {
-		close(s.queue) // every task is done, so nothing is sent any more
+		close(s.queue) // every task is done, so nothing more is sent
 	}
 }
 
@@ -159,8 +160,8 @@ func (s *step) failed(err error) {
 // trainer has another configuration. The step ends, since other workers would answer the same.
 type Refusal struct{ Reason string }
 
-// Error says why.
-func (r *Refusal) Error() string { return "workers: a worker refuses: " + r.Reason }
+// Error returns the worker's reason.
+func (r *Refusal) Error() string { return "workers: a worker refuses its task: " + r.Reason }
 
 // once has one task carried out. It starts a worker if conn is nil, and returns the worker for the
 // next task; after any error other than a refusal it returns nil.

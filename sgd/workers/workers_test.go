@@ -30,7 +30,8 @@ const asWorker = "PRIVGEN_TEST_WORKER"
 
 var budget = accountant.Budget{Epsilon: 1e6, Delta: 1e-5}
 
-// config is of so many steps; batches are split into micro-batches.
+// config returns a configuration of this number of steps, whose batches consist of several
+// micro-batches.
 func config(steps int) sgd.Config {
 	return sgd.Config{ClipNorm: 1, SamplingProbability: 0.3, Steps: steps, NoiseMultiplier: 1,
 		Optimizer: sgd.Adam(1e-2), MicroBatch: 16}
@@ -38,7 +39,7 @@ func config(steps int) sgd.Config {
 
 const dim = 9
 
-// people are n records from a public seed.
+// people returns n records from a public seed.
 func people(n int) *records.Table {
 	rng := rand.New(rand.NewPCG(1, 2))
 	flat := make([]float32, n*dim)
@@ -60,7 +61,7 @@ func network() models.Network {
 	return net
 }
 
-// TestMain is a worker where a test has started this program as one.
+// TestMain runs a worker if a test has started this program as one.
 func TestMain(m *testing.M) {
 	if os.Getenv(asWorker) == "" {
 		os.Exit(m.Run())
@@ -105,14 +106,14 @@ func inside(t testing.TB, k mechanism.Key, c sgd.Config, data records.Data) func
 	}
 }
 
-// result is all that a run shows.
+// result holds everything that a run shows.
 type result struct {
 	Params []float32
 	Steps  []sgd.Step
 	Lines  []accountant.Entry
 }
 
-// run trains and returns what a run shows; ctx says the noise.
+// run trains and returns what the run shows. The noise follows from ctx.
 func run(ctx context.Context, ledger *accountant.Ledger, c sgd.Config, data records.Data,
 	opts ...sgd.Option) (r result, err error) {
 	net := network()
@@ -130,7 +131,7 @@ func run(ctx context.Context, ledger *accountant.Ledger, c sgd.Config, data reco
 	return r, nil
 }
 
-// alone is the run in one process.
+// alone returns the result of the run in one process.
 func alone(t testing.TB, c sgd.Config, data records.Data) result {
 	t.Helper()
 	r, err := run(privacytest.Seeded(t, t.Context(), 5), ledgerOf(data), c, data)
@@ -154,8 +155,9 @@ func pool(t testing.TB, o workers.Options) *workers.Pool {
 	return p
 }
 
-// TestWorkersTrainTheSameBits as one process: for one worker and several, few pieces and more than
-// some samples have records, records and persons, and each policy that can be divided.
+// TestWorkersTrainTheSameBits: workers and a single process give the same bits, for few pieces
+// and for more pieces than some samples have records, for records and persons, and for each
+// policy that workers support.
 func TestWorkersTrainTheSameBits(t *testing.T) {
 	table := people(120)
 	keys := make([]string, table.Len())
@@ -210,8 +212,8 @@ func (d deadly) Write(b []byte) (int, error) {
 	return d.ReadWriteCloser.Write(b)
 }
 
-// TestKilledWorkers: worker processes are killed at random moments of many steps. The run goes on
-// in others, and parameters, steps and the ledger's lines are those of one process.
+// TestKilledWorkers: worker processes are killed at random moments of many steps. The run
+// continues with others, and parameters, steps and ledger entries are those of a single process.
 func TestKilledWorkers(t *testing.T) {
 	data, c := people(120), config(15)
 	want := alone(t, c, data)
@@ -242,7 +244,7 @@ func TestKilledWorkers(t *testing.T) {
 	t.Logf("%d kills, %d processes", kills.Load(), starts.Load())
 }
 
-// carrier carries tasks out by one worker, as a test says.
+// carrier has tasks carried out by one worker, in the way that a test chooses.
 type carrier func(do func([]byte) []byte, tasks [][]byte, take func([]byte) error) error
 
 func (c carrier) with(t testing.TB, k mechanism.Key, cfg sgd.Config,
@@ -269,9 +271,8 @@ func (c carried) Carry(_ context.Context, tasks [][]byte, take func([]byte) erro
 	return c.c(c.do, tasks, take)
 }
 
-// TestPiecesCountOnce: pieces that are carried out and delivered several times count once; a step
-// of which one is missing releases nothing, and neither does one that is given the pieces of
-// another step or changed ones.
+// TestPiecesCountOnce: pieces that are carried out and delivered several times count once. A step
+// releases nothing if a piece is missing, changed or from another step.
 func TestPiecesCountOnce(t *testing.T) {
 	data, c := people(120), config(4)
 	want := alone(t, c, data)
@@ -321,7 +322,7 @@ func TestPiecesCountOnce(t *testing.T) {
 	}
 }
 
-// TestLateResults: what comes after the step is over is refused, and changes nothing.
+// TestLateResults: results that come after the end of the step are refused and change nothing.
 func TestLateResults(t *testing.T) {
 	data, c := people(120), config(3)
 	want := alone(t, c, data)
@@ -352,8 +353,8 @@ func TestLateResults(t *testing.T) {
 	}
 }
 
-// TestOtherWorkersAreRefused: of another configuration, number of records or key; and the step ends
-// at once, whatever the losses.
+// TestOtherWorkersAreRefused: workers with another configuration, number of records or key are
+// refused, and the step ends at once, whatever Losses is.
 func TestOtherWorkersAreRefused(t *testing.T) {
 	data, c, k := people(120), config(3), mechanism.NewKey()
 	other := c
@@ -404,7 +405,7 @@ func TestOtherWorkersAreRefused(t *testing.T) {
 	}
 }
 
-// sizes has tasks carried out and notes the lengths of all messages.
+// sizes returns a carrier that records the lengths of all messages.
 func sizes(tasks, results map[int]bool) carrier {
 	return func(do func([]byte) []byte, list [][]byte, take func([]byte) error) error {
 		for _, task := range list {
@@ -418,8 +419,9 @@ func sizes(tasks, results map[int]bool) carrier {
 	}
 }
 
-// TestMessagesHaveOneLength whatever the sample holds, while its pieces have room; a piece without
-// room tells how often it was doubled, and nothing else.
+// TestMessagesHaveOneLength: the length of messages does not depend on the sample if its pieces
+// fit into the room of a task. The length of a larger piece shows only how often the room was
+// doubled.
 func TestMessagesHaveOneLength(t *testing.T) {
 	train := func(tasks, results map[int]bool, pieces int, nominal float64, n int) {
 		t.Helper()
@@ -473,8 +475,8 @@ func serving(t testing.TB, k mechanism.Key, c sgd.Config, nets []models.VAE,
 	}
 }
 
-// TestUnlikeWorkersAreRefused: with a network of the same shapes that does something else, and with
-// records of the same number that are others or in another order. The run ends at once.
+// TestUnlikeWorkersAreRefused: workers with another network of the same shapes, and with the same
+// number of records that are different or in another order, are refused. The run ends at once.
 func TestUnlikeWorkersAreRefused(t *testing.T) {
 	data, c, k := people(120), config(3), mechanism.NewKey()
 	same := models.VAE{Hidden: []int{7}, Latent: 2}
@@ -506,7 +508,7 @@ func TestUnlikeWorkersAreRefused(t *testing.T) {
 	}
 }
 
-// TestReplay: what the driver shows depends on released sums alone.
+// TestReplay: the visible results of the driver depend only on released sums.
 func TestReplay(t *testing.T) {
 	c := config(3)
 	c.SamplingProbability = 0.5

@@ -14,24 +14,24 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testBill: a plan says what it costs, in text and in JSON, and reads itself back.
+// testBill checks that a plan states its price in text and in JSON, and that its JSON reads back.
 func (s Subject) testBill(t *testing.T) {
 	for _, r := range relations {
 		p, _ := s.quickest(t, budgetOf(r))
 		text := p.String()
 		for _, stage := range p.Stages() {
 			if !strings.Contains(text, stage.Purpose) {
-				t.Errorf("the bill does not name %q:\n%s", stage.Purpose, text)
+				t.Errorf("the plan's text does not name %q:\n%s", stage.Purpose, text)
 			}
 			if !(stage.Epsilon.Upper > 0 && stage.Epsilon.Upper <= p.Total().Upper*(1+1e-9)) {
 				t.Errorf("%s costs ε = %v of %v", stage.Purpose, stage.Epsilon, p.Total())
 			}
 		}
 		if p.Budget() != budgetOf(r) || p.System() != s.System.Name {
-			t.Errorf("a plan of %s for %v", p.System(), p.Budget())
+			t.Errorf("the plan is of %s for %v", p.System(), p.Budget())
 		}
 		if !(p.Total().Upper <= p.Budget().Epsilon && p.Total().Upper > 0.9*p.Budget().Epsilon) {
-			t.Errorf("ε = %v of a budget of %v", p.Total(), p.Budget().Epsilon)
+			t.Errorf("the plan costs ε = %v of a budget of %v", p.Total(), p.Budget().Epsilon)
 		}
 		file, err := json.Marshal(p)
 		if err != nil {
@@ -53,7 +53,7 @@ func (s Subject) testBill(t *testing.T) {
 	}
 }
 
-// checkKeys: names in JSON are of one style.
+// checkKeys checks that names in JSON have one style: lower case, without hyphens and spaces.
 func checkKeys(t *testing.T, file []byte) {
 	t.Helper()
 	var doc any
@@ -66,7 +66,7 @@ func checkKeys(t *testing.T, file []byte) {
 		case map[string]any:
 			for key, x := range v {
 				if key != strings.ToLower(key) || strings.ContainsAny(key, "- ") {
-					t.Errorf("the name %q in JSON", key)
+					t.Errorf("JSON contains the name %q", key)
 				}
 				walk(x)
 			}
@@ -79,8 +79,8 @@ func checkKeys(t *testing.T, file []byte) {
 	walk(doc)
 }
 
-// hostilePlans: a plan with one value changed is read with that value, or is an error; it never
-// costs more than its budget.
+// hostilePlans checks that a plan with one changed value results in an error or in a plan that
+// costs no more than its budget.
 func (s Subject) hostilePlans(t *testing.T, file []byte) {
 	t.Helper()
 	for i, bad := range mutants(t, file) {
@@ -91,7 +91,7 @@ func (s Subject) hostilePlans(t *testing.T, file []byte) {
 	}
 }
 
-// mutants are documents with one value replaced or missing.
+// mutants returns documents with one value replaced or removed.
 func mutants(t *testing.T, file []byte) [][]byte {
 	t.Helper()
 	var out [][]byte
@@ -113,7 +113,7 @@ func mutants(t *testing.T, file []byte) [][]byte {
 	}
 }
 
-// change puts value instead of the document's number k; it reports whether there is one.
+// change replaces value number k of the document; it reports whether there is one.
 func change(doc any, at *int, k int, value any) bool {
 	switch v := doc.(type) {
 	case map[string]any:
@@ -142,7 +142,8 @@ func change(doc any, at *int, k int, value any) bool {
 	return false
 }
 
-// testMistakes: missing or unsuitable arguments is refused before anything is reserved.
+// testMistakes checks that missing and unsuitable arguments are refused before anything is
+// reserved.
 func (s Subject) testMistakes(t *testing.T) {
 	b := budgetOf(accountant.AddOrRemoveOne)
 	p, data := s.quickest(t, b)
@@ -194,6 +195,6 @@ func (s Subject) testMistakes(t *testing.T) {
 	_, err = gen.Sample(ctx, -1)
 	wrong("-1 records", err, nil)
 	if text := fmt.Sprintf("%v %+v %s", gen, p, p); text == "" {
-		t.Error("nothing prints")
+		t.Error("generator and plan print nothing")
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testCheckpoints: a run that is interrupted anywhere continues by the same call, on its old ledger
-// and on a fresh one, draws no more than was reserved, and when it is complete gives its result
-// again.
+// testCheckpoints checks that a run that is interrupted anywhere continues by the same call, on
+// its old ledger and on a fresh one, draws no more than was reserved, and returns its result
+// again once it is complete.
 func (s Subject) testCheckpoints(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	n, _ := s.reports(t, p, data)
@@ -33,7 +33,7 @@ func (s Subject) testCheckpoints(t *testing.T) {
 	}
 }
 
-// interrupted cancels a run again and again, each time after some more reports, until it completes.
+// interrupted cancels a run again and again, each time after one more report, until it completes.
 func (s Subject) interrupted(t *testing.T, p synth.Plan, data records.Data, at int, fresh bool) {
 	path := filepath.Join(t.TempDir(), "run")
 	keep := synth.CheckpointEvery(path, 2)
@@ -52,7 +52,7 @@ func (s Subject) interrupted(t *testing.T, p synth.Plan, data records.Data, at i
 	spent := taken(ledger)
 	again := fit(t, p, ledger, data, keep)
 	if taken(ledger) != spent {
-		t.Errorf("the result of a complete run drew %d times again", taken(ledger)-spent)
+		t.Errorf("the call after a complete run drew %d more times", taken(ledger)-spent)
 	}
 	same := func(g *synth.Generator) any {
 		drawn, err := g.Sample(t.Context(), 40, synth.Seed(1))
@@ -62,7 +62,7 @@ func (s Subject) interrupted(t *testing.T, p synth.Plan, data records.Data, at i
 		return contents(drawn)
 	}
 	if !reflect.DeepEqual(same(gen), same(again)) {
-		t.Error("the same call gives another result")
+		t.Error("the same call returns another result")
 	}
 	if files, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(files) != 1 {
 		t.Errorf("files left: %v", files)
@@ -92,8 +92,8 @@ func (s Subject) try(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data
 	return nil
 }
 
-// checkDrawn: a ledger never counts more uses as taken than it holds, and holds the plan once: a
-// stage that is drawn once is held in shares of the same price.
+// checkDrawn checks that a ledger never counts more uses as taken than were reserved, and that
+// the plan is reserved once: a stage that is drawn once is reserved in shares of the same price.
 func checkDrawn(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 	t.Helper()
 	eachEntry(ledger, func(e accountant.Entry) {
@@ -103,7 +103,7 @@ func checkDrawn(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 	})
 	if got, want := ledger.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-6) ||
 		got < want*(1-1e-3) {
-		t.Errorf("the ledger says ε = %v, the plan %v", got, want)
+		t.Errorf("the ledger has ε = %v, the plan %v", got, want)
 	}
 }
 
@@ -112,8 +112,8 @@ func taken(ledger *accountant.Ledger) (n int) {
 	return n
 }
 
-// testTaken: a checkpoint serves one run at a time, of one plan, and a run whose file was replaced
-// or removed stops before it draws more.
+// testTaken checks that a checkpoint serves one run at a time, of one plan, and that a run whose
+// file was replaced or removed stops before it draws more.
 func (s Subject) testTaken(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	path := filepath.Join(t.TempDir(), "run")
@@ -128,7 +128,7 @@ func (s Subject) testTaken(t *testing.T) {
 			}
 		}))
 	if !errors.Is(beside, synth.ErrTaken) {
-		t.Errorf("a second run beside the first: %v", beside)
+		t.Errorf("a second run during the first: %v", beside)
 	}
 	if gen == nil {
 		t.Fatal("no generator")
@@ -144,10 +144,10 @@ func (s Subject) testTaken(t *testing.T) {
 	folder := t.TempDir()
 	ledger := accountant.NewLedger(p.Budget())
 	if _, err := p.FitOn(t.Context(), ledger, data, synth.Checkpoint(folder)); err == nil {
-		t.Error("a folder is taken for a checkpoint")
+		t.Error("a folder is accepted as a checkpoint")
 	}
 	if len(ledger.Entries()) > 0 {
-		t.Errorf("a run that could not begin reserved %v", ledger.Entries())
+		t.Errorf("a run that could not start reserved %v", ledger.Entries())
 	}
 }
 

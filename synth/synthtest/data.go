@@ -7,10 +7,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sample makes n records of a schema: any numbers, decoded as a generator's are.
+// sample returns n records of a schema: random numbers, decoded as those of a generator are.
 func sample(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 	t.Helper()
-	s = s.WithConstraints() // real records need not obey them
+	s = s.WithConstraints() // without any: real records need not obey them
 	rng := rand.New(rand.NewPCG(seed, 0x73796e7468))
 	var labels []int32
 	if s.Classes() > 0 {

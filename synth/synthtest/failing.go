@@ -13,18 +13,19 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testFailingData: data of a user-defined type that panic, or that hand out other rows than they
-// are asked for, end in one error that says nothing about them, whatever goroutine reads them.
+// testFailingData checks that data of a user-defined type that panic, or return other rows than
+// requested, end the run with one error that reveals nothing about them, whichever goroutine
+// reads them.
 func (s Subject) testFailingData(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	for what, d := range map[string]failing{
-		"rows panic":       {Data: data, rows: true},
-		"the length does":  {Data: data, length: true},
-		"other rows":       {Data: data, others: true},
-		"a negative size":  {Data: data, size: -1},
-		"sizes too large":  {Data: data, size: math.MaxInt / 8},
-		"panics later on":  {Data: data, rows: true, after: new(atomic.Int32)},
-		"longer than real": {Data: data, size: data.Len() + 30, rows: true, after: new(atomic.Int32)},
+		"rows panic":        {Data: data, rows: true},
+		"the length panics": {Data: data, length: true},
+		"other rows":        {Data: data, others: true},
+		"a negative size":   {Data: data, size: -1},
+		"sizes too large":   {Data: data, size: math.MaxInt / 8},
+		"panics later on":   {Data: data, rows: true, after: new(atomic.Int32)},
+		"longer than real":  {Data: data, size: data.Len() + 30, rows: true, after: new(atomic.Int32)},
 	} {
 		_, err := p.Fit(t.Context(), d)
 		if err == nil && d.after != nil && d.after.Load() < 2 {
@@ -35,17 +36,17 @@ func (s Subject) testFailingData(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if err != nil && strings.ContainsAny(err.Error(), "0123456789") {
-			t.Errorf("%s: the error names a number: %v", what, err)
+			t.Errorf("%s: the error contains a number: %v", what, err)
 		}
 	}
 }
 
-// failing breaks the promises of records.Data.
+// failing violates the contract of records.Data.
 type failing struct {
 	records.Data
 	rows, length, others bool
 	size                 int
-	after                *atomic.Int32 // reads that go well first; nil for none
+	after                *atomic.Int32 // counts reads, of which the first succeeds; nil if none does
 }
 
 func (f failing) Len() int {

@@ -14,7 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testFiles: damaged and hostile files are errors, whatever their checksum says.
+// testFiles checks that damaged and hostile files result in errors, even if their checksum is
+// right.
 func (s Subject) testFiles(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	path := filepath.Join(t.TempDir(), "run")
@@ -26,7 +27,7 @@ func (s Subject) testFiles(t *testing.T) {
 	whole := file.Bytes()
 	for cut := 0; cut < len(whole); cut += 1 + len(whole)/50 {
 		if _, err := (synth.Systems{s.System}).Load(bytes.NewReader(whole[:cut]), s.Load...); err == nil {
-			t.Errorf("cut at %d of %d: read", cut, len(whole))
+			t.Errorf("a file cut after %d of %d bytes is read", cut, len(whole))
 		}
 	}
 	for i, bad := range resigned(t, whole, 300) {
@@ -40,13 +41,13 @@ func (s Subject) testFiles(t *testing.T) {
 		}
 	}
 	if _, err := (synth.Systems{}).Load(bytes.NewReader(whole)); !errors.Is(err, synth.ErrFormat) {
-		t.Errorf("read by no system: %v", err)
+		t.Errorf("no system can read the file: %v", err)
 	}
 	s.hostileCheckpoints(t, p, path)
 	s.otherVersions(t, p)
 }
 
-// otherVersions: a plan of another version is not read, older or newer.
+// otherVersions checks that a plan of another version, older or newer, is refused.
 func (s Subject) otherVersions(t *testing.T, p synth.Plan) {
 	text, err := json.Marshal(p)
 	if err != nil {
@@ -71,8 +72,8 @@ func (s Subject) otherVersions(t *testing.T, p synth.Plan) {
 	}
 }
 
-// hostileCheckpoints: a run continues from a changed checkpoint or returns an error, and never
-// draws more than is reserved.
+// hostileCheckpoints checks that a run continues from a changed checkpoint or returns an error,
+// and never draws more than was reserved.
 func (s Subject) hostileCheckpoints(t *testing.T, p synth.Plan, path string) {
 	whole, err := os.ReadFile(path)
 	if err != nil {
@@ -98,14 +99,14 @@ func (s Subject) hostileCheckpoints(t *testing.T, p synth.Plan, path string) {
 	}
 }
 
-// resigned are files with one change each and the checksum that belongs to it.
+// resigned returns files with one change each and the checksum of the changed content.
 func resigned(t *testing.T, whole []byte, n int) [][]byte {
 	t.Helper()
 	var out [][]byte
 	add := func(f *synth.File) {
 		var b bytes.Buffer
 		if err := f.Write(&b); err != nil {
-			return // a header that is no JSON any more
+			return // the header is no longer JSON
 		}
 		out = append(out, b.Bytes())
 	}
@@ -146,7 +147,7 @@ func resigned(t *testing.T, whole []byte, n int) [][]byte {
 	return out
 }
 
-// spread takes n of a list, evenly.
+// spread returns n evenly spaced elements of a list.
 func spread(list [][]byte, n int) [][]byte {
 	if len(list) <= n {
 		return list

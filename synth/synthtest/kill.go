@@ -23,11 +23,12 @@ import (
 // childVariable holds the folder in which a child process runs.
 const childVariable = "PRIVGEN_SYNTHTEST_CHILD"
 
-// Kill runs the subject in child processes that are killed at the given number of random moments.
-// All draws are traced in a file outside the checkpoint. Kill checks that no more uses are drawn
-// than were reserved, no noise is drawn twice, every restart resumes, and no files are left. A
-// child process runs the whole test function that calls Kill or [Race], which must call it on every
-// run and for one subject only.
+// Kill runs the subject in child processes that are killed at random moments, as many times as
+// kills states. All draws are recorded in a file apart from the checkpoint. Kill checks that no
+// more uses are drawn than were reserved, that no noise is drawn twice, that every restart
+// resumes, and that no other files are left. A child process runs the test function that calls
+// Kill or [Race] from its beginning. That function must call one of them every time it runs, and
+// for one subject only.
 func Kill(t *testing.T, s Subject, kills int) {
 	t.Helper()
 	s.inChild(t)
@@ -45,18 +46,18 @@ func Kill(t *testing.T, s Subject, kills int) {
 				break
 			}
 			if !killed(err) {
-				t.Fatalf("a restart does not continue by itself: %v\n%s", err, c.output())
+				t.Fatalf("a restart does not continue the run: %v\n%s", err, c.output())
 			}
 			if left--; left <= 0 {
-				whole = time.Hour // let it come to an end
+				whole = time.Hour // so that the last run can finish
 			}
 		}
 		s.checkTrace(t, c)
 	}
 }
 
-// Race starts three processes on one checkpoint, the given number of times: one of them runs, or
-// they run one after another, and together they draw no more than was reserved.
+// Race starts three processes on one checkpoint, as many times as rounds states. It checks that
+// at least one of them completes, and that together they draw no more than was reserved.
 func Race(t *testing.T, s Subject, rounds int) {
 	t.Helper()
 	s.inChild(t)
@@ -84,7 +85,7 @@ func killed(err error) bool {
 	return errors.As(err, &e) && e.ExitCode() == -1
 }
 
-// inChild carries the run out and ends the process, where this is a child.
+// inChild carries out the run and ends the process, if this is a child process.
 func (s Subject) inChild(t *testing.T) {
 	folder := os.Getenv(childVariable)
 	if folder == "" {
@@ -106,7 +107,7 @@ func (s Subject) inChild(t *testing.T) {
 	os.Exit(0)
 }
 
-// tracer notes every use and every noise that is drawn, under real keys.
+// tracer records every use taken and all noise drawn. The noise comes from real random keys.
 type tracer struct{ file *os.File }
 
 func (tracer) Source() (*entropy.Source, error) { return entropy.New() }
@@ -114,7 +115,7 @@ func (tracer) Sample(entropy.Sample)            {}
 func (tracer) Refuse(string, error)             {}
 
 func (r tracer) Spend(purpose string, _ any, count int, err error) {
-	if count == 0 && err == nil { // one of a reservation is taken
+	if count == 0 && err == nil { // one use of a reservation is taken
 		fmt.Fprintf(r.file, "use\t%s\n", purpose)
 	}
 }
@@ -133,7 +134,7 @@ func (r tracer) Release(rel *entropy.Release) error {
 	return err
 }
 
-// killCase is a folder with a trace and a subfolder with a checkpoint.
+// A killCase is a folder with the record of all draws and a subfolder with a checkpoint.
 type killCase struct{ folder string }
 
 func newCase(t *testing.T) killCase {
@@ -171,7 +172,7 @@ func (c killCase) output() string {
 	return string(text)
 }
 
-// timed is how long an undisturbed child takes.
+// timed returns how long a child process takes that is not killed.
 func (s Subject) timed(t *testing.T) time.Duration {
 	c := newCase(t)
 	begin := time.Now()
@@ -204,9 +205,9 @@ func (s Subject) checkTrace(t *testing.T, c killCase) {
 		switch {
 		case f[0] == "use" && len(f) == 2:
 			drawn[f[1]]++
-		case f[0] == "noise" && len(f) == 4 && f[2] != "1": // one number may come twice by chance
+		case f[0] == "noise" && len(f) == 4 && f[2] != "1": // a single number may repeat by chance
 			if seen[f[3]] {
-				t.Errorf("%s: the same noise twice", f[1])
+				t.Errorf("%s: the same noise was drawn twice", f[1])
 			}
 			seen[f[3]] = true
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testKinds: every kind of record under both relations is fitted, sampled, saved and loaded, or
-// refused by Plan with a mistake in a parameter.
+// testKinds checks that every kind of record, under both relations, is fitted, sampled, saved and
+// loaded, or is refused by Plan with a *param.Error or accountant.ErrUnsupported.
 func (s Subject) testKinds(t *testing.T) {
 	handled := 0
 	for _, r := range relations {
@@ -25,7 +25,7 @@ func (s Subject) testKinds(t *testing.T) {
 				if err != nil {
 					var wrong *param.Error
 					if !errors.As(err, &wrong) && !errors.Is(err, accountant.ErrUnsupported) {
-						t.Fatalf("refused by %v, which is no mistake in a parameter", err)
+						t.Fatalf("refused with %v, want a *param.Error or ErrUnsupported", err)
 					}
 					t.Skip(err)
 				}
@@ -46,7 +46,7 @@ func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
 		t.Fatal(err)
 	}
 	if got, want := gen.Guarantee().Epsilon, p.Total().Upper; !(got <= want) {
-		t.Errorf("the guarantee says ε = %v, the plan %v", got, want)
+		t.Errorf("the guarantee has ε = %v, the plan %v", got, want)
 	}
 	checkBooks(t, p, ledger)
 	again := reload(t, s, gen)
@@ -74,7 +74,7 @@ func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
 			t.Fatal(err)
 		}
 		if !reflect.DeepEqual(contents(same), contents(drawn)) {
-			t.Error("the generator that was read back draws other records from the same seed")
+			t.Error("the generator read back draws other records from the same seed")
 		}
 	}
 	for class := range gen.Schema().Classes() {
@@ -93,7 +93,7 @@ func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
 	}
 }
 
-// contents returns all records as they are read.
+// contents returns all records as one batch.
 func contents(d records.Data) device.Batch {
 	var b device.Batch
 	d.Range(0, d.Len(), &b)
@@ -113,7 +113,8 @@ func reload(t *testing.T, s Subject, gen *synth.Generator) *synth.Generator {
 	return again
 }
 
-// checkBooks: the ledger holds the plan's stages, all of them, and says what the plan said.
+// checkBooks checks that the ledger holds all stages of the plan and nothing else, and that it
+// states the plan's price.
 func checkBooks(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 	t.Helper()
 	type line struct{ reserved, spent int }
@@ -139,15 +140,15 @@ func checkBooks(t *testing.T, p synth.Plan, ledger *accountant.Ledger) {
 		delete(held, s.Purpose)
 	}
 	if len(held) > 0 {
-		t.Errorf("lines that the plan does not have: %v", held)
+		t.Errorf("the ledger has lines that the plan lacks: %v", held)
 	}
 	if got, want := ledger.Epsilon().Upper, p.Total().Upper; got > want*(1+1e-9) ||
 		got < want*(1-1e-3) {
-		t.Errorf("the ledger says ε = %v, the plan %v", got, want)
+		t.Errorf("the ledger has ε = %v, the plan %v", got, want)
 	}
 }
 
-// fit is a fit that must succeed.
+// fit runs a plan and fails the test if the run fails.
 func fit(t *testing.T, p synth.Plan, ledger *accountant.Ledger, data records.Data,
 	opts ...synth.Option) *synth.Generator {
 	t.Helper()

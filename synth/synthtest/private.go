@@ -14,12 +14,12 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testReplay: only the mechanisms' inputs differ between runs on neighbours. Calls are compared in
-// their order, which several workers would change.
+// testReplay checks that between runs on neighbours only the inputs of mechanisms differ. Calls
+// are compared in their order, which would vary with several workers.
 func (s Subject) testReplay(t *testing.T) {
 	for _, r := range relations {
 		if s.OwnNumbers && r == accountant.ReplaceOne {
-			continue // a record that changes its part changes the numbers of others
+			continue // a record that moves to another part renumbers other records
 		}
 		p, _ := s.quickest(t, budgetOf(r))
 		s.replay(t, r, p, "", 3)
@@ -29,7 +29,8 @@ func (s Subject) testReplay(t *testing.T) {
 	}
 }
 
-// everyColumn is a plan for a table of every kind of column, nil where the system takes none.
+// everyColumn returns a plan for a table with every kind of column, nil if the system does not
+// support it.
 func (s Subject) everyColumn(t *testing.T, r accountant.Relation) synth.Plan {
 	list := kinds(t)
 	p, err := s.Plan(list[len(list)-1].schema, budgetOf(r), rows)
@@ -39,7 +40,7 @@ func (s Subject) everyColumn(t *testing.T, r accountant.Relation) synth.Plan {
 	return p
 }
 
-// replay runs a plan on every n-th pair of neighbours.
+// replay runs a plan on one of every few pairs of neighbours, as every states.
 func (s Subject) replay(t *testing.T, r accountant.Relation, p synth.Plan, prefix string,
 	every int) {
 	oneWorker := synth.On(device.CPUWith(1))
@@ -72,13 +73,14 @@ func (s Subject) replay(t *testing.T, r accountant.Relation, p synth.Plan, prefi
 	}
 }
 
-// atEnd reports whether neighbours differ by their last record.
+// atEnd reports whether neighbours differ in their last record.
 func atEnd(pair string) bool {
 	return !strings.Contains(pair, "in front") && !strings.Contains(pair, "in the middle")
 }
 
-// testMemory: no private row can be reached from a generator, unexported fields included, and not
-// the backend that has worked on private rows either: its scratch memory holds them in parts.
+// testMemory checks that no private row can be reached from a generator, unexported fields
+// included, and that the backend which has read private rows cannot be reached either, since its
+// scratch memory holds parts of them.
 func (s Subject) testMemory(t *testing.T) {
 	for _, k := range kinds(t) {
 		p, err := s.Plan(k.schema, budgetOf(accountant.AddOrRemoveOne), rows)
@@ -107,10 +109,10 @@ func (s Subject) testMemory(t *testing.T) {
 	}
 }
 
-// walker looks for private rows in memory.
+// A walker searches memory for private rows.
 type walker struct {
 	rows    [][]float32
-	backend unsafe.Pointer // of the run
+	backend unsafe.Pointer // the run's backend
 	seen    map[visit]bool
 }
 
@@ -119,10 +121,11 @@ type visit struct {
 	kind reflect.Type
 }
 
-// telling is how many different numbers make a row recognisable.
+// telling is the number of different values that make a row recognisable.
 const telling = 4
 
-// collect keeps the rows that no network states by chance: those of several different numbers.
+// collect adds the rows that memory is unlikely to contain by chance: those with several
+// different values.
 func (w *walker) collect(data records.Data) {
 	b := contents(data)
 	if b.Sparse != nil {
@@ -142,7 +145,7 @@ func (w *walker) collect(data records.Data) {
 	}
 }
 
-// search says where a private row is, or "".
+// search returns the path to a private row, or "" if there is none.
 func (w *walker) search(v reflect.Value, path string) string {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -198,7 +201,7 @@ func (w *walker) searchList(v reflect.Value, path string) string {
 	return ""
 }
 
-// floats are the numbers of a list, and of what lies behind its length where it has room.
+// floats returns the numbers of a list, for a slice up to its capacity.
 func floats(v reflect.Value) []float32 {
 	if v.Kind() == reflect.Slice && v.Cap() > v.Len() {
 		v = v.Slice(0, v.Cap())
@@ -210,7 +213,7 @@ func floats(v reflect.Value) []float32 {
 	return out
 }
 
-// holds reports whether a private row stands anywhere in the numbers, in its own order.
+// holds reports whether the numbers contain a private row as a contiguous part.
 func (w *walker) holds(list []float32) bool {
 	for _, row := range w.rows {
 		for lo := 0; lo+len(row) <= len(list); lo++ {

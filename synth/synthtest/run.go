@@ -13,17 +13,18 @@ import (
 
 // A Subject is a system under test.
 type Subject struct {
-	// System reads back what the system writes.
+	// System reads the files that the system writes.
 	System synth.System
-	// Plan makes a plan that runs in well under a second on some dozens of records; n is their
+	// Plan returns a plan that runs in well under a second on a few dozen records; n is their
 	// public number, for plans that declare one. For a kind of record that the system does not
-	// support it returns a *param.Error.
+	// support, Plan returns a *param.Error.
 	Plan func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error)
 	// Load lists the options needed to read the system's generators.
 	Load []synth.LoadOption
 	// OwnNumbers means that samples number the rows of every disjoint part from zero, as they do if
-	// classes are sampled separately. Replays identify rows by their numbers in the whole data, which
-	// such numbers follow only if records are added at the end; other neighbours are not replayed.
+	// classes are sampled separately. Replays identify rows by their numbers in the whole data. The
+	// two numberings stay in step only if records are added at the end, so other neighbours are not
+	// replayed.
 	OwnNumbers bool
 	// Interrupts is the number of places at which a run is interrupted; 0 means 6.
 	Interrupts int
@@ -52,13 +53,13 @@ func budgetOf(r accountant.Relation) accountant.Budget {
 	return accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
 }
 
-// kind is one kind of records.
+// A kind is a kind of records.
 type kind struct {
 	name   string
 	schema records.Schema
 }
 
-// kinds are all kinds of records, with labels and without.
+// kinds returns all kinds of records, with labels and without.
 func kinds(t testing.TB) []kind {
 	t.Helper()
 	columns := func(more ...records.Column) records.Schema {
@@ -85,7 +86,7 @@ func kinds(t testing.TB) []kind {
 			WithConstraints(records.Determines([]string{"drug", "pain"}))})
 }
 
-// otherColumns are one of each kind that a plain table lacks.
+// otherColumns returns one column of each kind that the plain table lacks.
 func otherColumns() []records.Column {
 	from := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	return []records.Column{records.Identifier("id", records.UUID()),
@@ -97,7 +98,7 @@ func otherColumns() []records.Column {
 		records.Label("outcome", "well", "ill")}
 }
 
-// quickest is the first kind of records that the system handles, with its plan and records.
+// quickest returns a plan and records of the first kind that the system supports.
 func (s Subject) quickest(t testing.TB, b accountant.Budget) (synth.Plan, records.Data) {
 	t.Helper()
 	var refused error

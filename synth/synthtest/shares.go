@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// testShares: while a share of a single release is drawn, the file counts that one share as taken
-// and no later one, and holds every share before it, so that a kill loses at most one.
+// testShares checks that while a share of a single release is drawn, the file counts this share
+// and no later one as taken and holds all earlier ones, so that a kill loses at most one.
 func (s Subject) testShares(t *testing.T) {
 	for _, k := range kinds(t) {
 		p, err := s.Plan(k.schema, budgetOf(accountant.AddOrRemoveOne), rows)
@@ -43,16 +43,16 @@ func (s Subject) testShares(t *testing.T) {
 				t.Errorf("%s: %d shares of %s", k.name, tap.drawn[purpose], purpose)
 			}
 		}
-		return // of the first kind that has such a stage
+		return // after the first kind that has such a stage
 	}
 	t.Skip("no stage is a single release")
 }
 
-// shareTap compares the file with what has been drawn.
+// shareTap compares the checkpoint with what has been drawn.
 type shareTap struct {
 	tracer
 	path  string
-	line  map[string]int // of a purpose, in the file
+	line  map[string]int // number of each purpose's line in the file
 	drawn map[string]int
 }
 
@@ -89,7 +89,7 @@ func (s *shareTap) Release(r *entropy.Release) error {
 	}
 	if made != s.drawn[r.Purpose] || h.Taken[line] != made+1 {
 		return errors.New(
-			"the file of a run counts shares that are not drawn yet, or lacks some that are")
+			"the checkpoint counts shares that have not been drawn, or lacks some that have")
 	}
 	s.drawn[r.Purpose]++
 	return nil

@@ -24,8 +24,8 @@ func sortedKeys(m map[string]any) []string {
 	return keys
 }
 
-// testSharedLedger: of many fits at once on a ledger that can pay for some, those complete and the
-// others are refused with nothing drawn.
+// testSharedLedger runs many fits at once on a ledger that can pay for some of them. It checks
+// that as many complete, and that the others are refused before they draw anything.
 func (s Subject) testSharedLedger(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	const fits, payable = 6, 3
@@ -92,7 +92,7 @@ func eachEntry(l *accountant.Ledger, visit func(accountant.Entry)) {
 	}
 }
 
-// reports counts the reports of progress of a run, by stage.
+// reports counts the progress reports of a run, in total and by stage.
 func (s Subject) reports(t *testing.T, p synth.Plan, data records.Data) (n int,
 	stages map[string]int) {
 	t.Helper()
@@ -108,23 +108,23 @@ func (s Subject) reports(t *testing.T, p synth.Plan, data records.Data) (n int,
 	}))
 	for _, stage := range p.Stages() {
 		if stages[stage.Purpose] == 0 {
-			t.Logf("no report of %s", stage.Purpose)
+			t.Logf("the run does not report %s", stage.Purpose)
 		}
 	}
 	if n == 0 {
-		t.Error("a run without a report of progress")
+		t.Error("the run reports no progress")
 	}
 	return n, stages
 }
 
-// testCancellation: a run that is cancelled at any stage ends with the context's error and gets no
-// refund; one that is cancelled beforehand reserves nothing.
+// testCancellation checks that a run cancelled at any stage ends with the context's error and
+// gets no refund, and that a run cancelled beforehand reserves nothing.
 func (s Subject) testCancellation(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	_, stages := s.reports(t, p, data)
 	for stage, reports := range stages {
 		if reports == 1 && stage == lastStage(p) {
-			continue // nothing comes after it
+			continue // nothing follows that could be cancelled
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ledger := accountant.NewLedger(p.Budget())
@@ -158,7 +158,8 @@ func lastStage(p synth.Plan) string {
 	return stages[len(stages)-1].Purpose
 }
 
-// testOptions: a plan gives the same generator whatever the options, noise being the same.
+// testOptions checks that, given the same noise, a plan results in the same generator with any
+// options.
 func (s Subject) testOptions(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	draw := func(opts ...synth.Option) device.Batch {
@@ -168,7 +169,7 @@ func (s Subject) testOptions(t *testing.T) {
 			t.Fatal(err)
 		}
 		if gen.Guarantee().NotPrivate == "" {
-			t.Error("deterministic noise is said to be private")
+			t.Error("a guarantee with deterministic noise claims to be private")
 		}
 		drawn, err := gen.Sample(t.Context(), 50, synth.Seed(3))
 		if err != nil {

@@ -43,7 +43,7 @@ func toyData(t *testing.T) records.Data {
 	return d
 }
 
-// counted are the uses of each line that a checkpoint counts as taken.
+// counted returns the number of uses of each line that a checkpoint counts as taken.
 func counted(t *testing.T, path string) []int {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -63,8 +63,8 @@ func counted(t *testing.T, path string) []int {
 	return h.Taken
 }
 
-// TestACheckpointPromisesToOneUnit: releases that protect records are no releases that protect
-// users.
+// TestACheckpointPromisesToOneUnit checks that a checkpoint of releases that protect records is
+// refused where users are protected.
 func TestACheckpointPromisesToOneUnit(t *testing.T) {
 	p, data, keep := toyPlan(t), toyData(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
 	if _, err := p.Fit(t.Context(), data, keep); err != nil {
@@ -72,14 +72,15 @@ func TestACheckpointPromisesToOneUnit(t *testing.T) {
 	}
 	g, err := p.Fit(t.Context(), records.WithUnit(data, "user"), keep)
 	if !errors.Is(err, synth.ErrPlan) || g != nil {
-		t.Errorf("records' releases are promised to users: %v", err)
+		t.Errorf("releases that protect records are accepted for users: %v", err)
 	}
 	if _, err := p.Fit(t.Context(), data, keep); err != nil {
 		t.Errorf("the same unit again: %v", err)
 	}
 }
 
-// toyWith is the toy with a stage of its own choice and the same Config.
+// toyWith returns the toy system's plan with another event and number of its steps, but the same
+// Config.
 func toyWith(t *testing.T, w synth.Work, event accountant.Event, count int) *synth.Program {
 	t.Helper()
 	once := accountant.Gaussian{NoiseMultiplier: 60}
@@ -97,8 +98,8 @@ func sampled(rate float64) accountant.Event {
 		Event: accountant.Gaussian{NoiseMultiplier: 60}}
 }
 
-// TestACheckpointIsOfOneBill: plans that write the same configuration and draw other things have
-// other checkpoints.
+// TestACheckpointIsOfOneBill checks that plans with the same configuration but different stages
+// do not share a checkpoint.
 func TestACheckpointIsOfOneBill(t *testing.T) {
 	w := &work{schema: records.Binary(9), budget: toyBudget, noise: 60}
 	keep := synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
@@ -125,7 +126,8 @@ func (w typedWork) Parts() []any { return []any{w.part, nil} }
 type oneType struct{ hidden int }
 type otherType struct{ hidden int }
 
-// TestACheckpointKnowsTypes: parts of different types that JSON writes alike are distinguished.
+// TestACheckpointKnowsTypes checks that plans are distinguished by the Go types of their parts,
+// even if their JSON is the same.
 func TestACheckpointKnowsTypes(t *testing.T) {
 	w := &work{schema: records.Binary(9), budget: toyBudget, noise: 60}
 	keep := synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
@@ -194,8 +196,8 @@ func (s *sideBySide) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
 	return nil, errors.New("stopped")
 }
 
-// TestUsesSideBySideAreCountedFirst: the file counts every use before it is drawn, however many
-// goroutines draw, and none is drawn when the run is over.
+// TestUsesSideBySideAreCountedFirst checks that the file counts every use before it is drawn,
+// even if several goroutines draw, and that none is drawn after the run is over.
 func TestUsesSideBySideAreCountedFirst(t *testing.T) {
 	const uses = 400
 	path := filepath.Join(t.TempDir(), "c")
@@ -219,7 +221,7 @@ func TestUsesSideBySideAreCountedFirst(t *testing.T) {
 	}
 }
 
-// TestNoUseAfterTheRun: an allowance that outlives its run draws no more.
+// TestNoUseAfterTheRun checks that an allowance that outlives its run draws nothing more.
 func TestNoUseAfterTheRun(t *testing.T) {
 	w := &keptWork{work: &work{schema: records.Binary(9), budget: toyBudget, noise: 60}}
 	p := toyWith(t, w, sampled(0.5), steps)
@@ -247,7 +249,7 @@ func (w *keptWork) Fit(_ context.Context, r *synth.Run) (synth.Model, error) {
 	return nil, errors.New("stopped")
 }
 
-// failsLate fails at its third read.
+// failsLate panics at its third read.
 type failsLate struct {
 	records.Data
 	reads *int
@@ -260,7 +262,7 @@ func (f failsLate) Gather(rows []int32, b *device.Batch) {
 	f.Data.Gather(rows, b)
 }
 
-// TestAStepWhoseDataFailedIsNotReleased: neither the state of the checkpoint nor progress has it.
+// TestAStepWhoseDataFailedIsNotReleased checks that such a step is not reported as progress.
 func TestAStepWhoseDataFailedIsNotReleased(t *testing.T) {
 	seen := 0
 	_, err := toyPlan(t).Fit(t.Context(), failsLate{toyData(t), new(int)},
@@ -275,8 +277,8 @@ func TestAStepWhoseDataFailedIsNotReleased(t *testing.T) {
 	}
 }
 
-// TestACheckpointKeepsWhatIsNotPrivate: a result that is read again says of its noise what the
-// first run said.
+// TestACheckpointKeepsWhatIsNotPrivate checks that a result read from a checkpoint states the
+// same about its noise as the result of the first run.
 func TestACheckpointKeepsWhatIsNotPrivate(t *testing.T) {
 	p, data, keep := toyPlan(t), toyData(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
 	first, err := p.Fit(privacytest.Seeded(t, t.Context(), 7), data, keep)
@@ -296,8 +298,9 @@ func TestACheckpointKeepsWhatIsNotPrivate(t *testing.T) {
 	}
 }
 
-// TestTheFileComesBeforeTheReservation: a process that is killed between the two goes on with the
-// same transaction; the other way round it would reserve a second one.
+// TestTheFileComesBeforeTheReservation checks that the checkpoint is written before anything is
+// reserved. A process that is killed between the two then resumes with the same transaction; in
+// the other order it would reserve a second one.
 func TestTheFileComesBeforeTheReservation(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c")
 	asked := 0
@@ -318,7 +321,8 @@ func TestTheFileComesBeforeTheReservation(t *testing.T) {
 	}
 }
 
-// TestAPolicyThatPanicsLeavesNoLock: the same process can use the checkpoint again.
+// TestAPolicyThatPanicsLeavesNoLock checks that the same process can use the checkpoint after a
+// policy has panicked.
 func TestAPolicyThatPanicsLeavesNoLock(t *testing.T) {
 	p, keep := toyPlan(t), synth.Checkpoint(filepath.Join(t.TempDir(), "c"))
 	l := accountant.NewLedger(toyBudget, accountant.WithPolicy(func(accountant.Request) error {
@@ -333,7 +337,7 @@ func TestAPolicyThatPanicsLeavesNoLock(t *testing.T) {
 	}
 }
 
-// TestARunWithoutAPlanRefuses what only a plan has.
+// TestARunWithoutAPlanRefuses checks that a free run refuses previews and releases.
 func TestARunWithoutAPlanRefuses(t *testing.T) {
 	if _, err := synth.FreeRun(accountant.Guarantee{},
 		synth.OnPreview(1, func(int, *synth.Generator) {})); err == nil {
@@ -350,7 +354,7 @@ func TestARunWithoutAPlanRefuses(t *testing.T) {
 	}
 }
 
-// TestPathsThatAreNoCheckpoints are refused before anything is reserved.
+// TestPathsThatAreNoCheckpoints checks that such paths are refused before anything is reserved.
 func TestPathsThatAreNoCheckpoints(t *testing.T) {
 	p, dir := toyPlan(t), t.TempDir()
 	for _, path := range []string{"", filepath.Join(dir, "x.tmp"), filepath.Join(dir, "x.lock"), dir,

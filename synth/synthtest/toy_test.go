@@ -17,9 +17,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-// The system of this test is written as a user of the module would write it: it releases the number
-// of records once, and then, step by step, sums of Poisson samples. It draws coordinates
-// independently.
+// The system of this test is written as a user of the module would write it. It releases the
+// number of records once and then, step by step, sums of Poisson samples. Its generators draw
+// coordinates independently.
 
 const (
 	stageCount = "number of records"
@@ -82,7 +82,8 @@ func (w *work) Config() (json.RawMessage, error) {
 	return json.Marshal(map[string]float64{"noise": w.noise})
 }
 
-// sensitivity is that of a sum of records and of their number.
+// sensitivity returns a bound on the effect of one record on a sum of records and on their
+// number.
 func (w *work) sensitivity() float64 { return 100 * float64(w.schema.Dim()) }
 
 type state struct {
@@ -96,7 +97,7 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	st := state{Sums: make([]float64, w.schema.Dim())}
 	out, err := r.Once(stageCount, []int{1}, func() (float64, []mechanism.Part, error) {
 		sum := mechanism.NewFixedSum(1, mechanism.GridFor(std))
-		if w.budget.Relation == accountant.AddOrRemoveOne { // under replace-one it is public
+		if w.budget.Relation == accountant.AddOrRemoveOne { // under replace-one the number is public
 			sum.AddInt(0, int64(r.Data.Len()))
 		}
 		return 1 / w.noise, []mechanism.Part{{Sum: sum, Std: std}}, nil

@@ -7,7 +7,7 @@ type Blend struct {
 	work  *cells
 }
 
-// NewBlend runs a with probability share, and b otherwise.
+// NewBlend returns the pair that runs a with probability share, and b otherwise.
 func NewBlend(share float64, a, b Pair) *Blend { return &Blend{share, a, b, &cells{}} }
 
 func (p *Blend) plan(tail float64) []float64 { return mergeSorted(p.a.plan(tail), p.b.plan(tail)) }

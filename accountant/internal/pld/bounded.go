@@ -9,7 +9,8 @@ type Slope struct {
 	lowP, topP float64 // atoms at −a and a
 }
 
-// Laplace is Lap(0, b) against Lap(1, b): losses ±1/b where the point lies outside [0, 1].
+// Laplace returns the pair Lap(0, b) against Lap(1, b), whose loss is ±1/b at points outside [0,
+// 1].
 func Laplace(scale float64) *Slope {
 	a := 1 / scale
 	return &Slope{a: a, c: math.Exp(-a/2) / 4, lowP: math.Exp(-a) / 2, topP: 0.5}
@@ -30,7 +31,7 @@ func (p *Slope) plan(float64) []float64 {
 	return nodes
 }
 
-// between is P of the density over (s, t).
+// between returns the mass of P's density over (s, t).
 func (p *Slope) between(s, t float64) float64 {
 	return 2 * p.c * math.Exp(s/2) * math.Expm1((t-s)/2)
 }

@@ -22,7 +22,7 @@ type channel struct {
 	inf      float64 // P(L = ∞)
 }
 
-// lossAt is the loss of the k-th mass of the window.
+// lossAt returns the loss of the k-th mass of the window.
 func (ch *channel) lossAt(k int) float64 { return ch.base + float64(ch.first+int64(k))*ch.h }
 
 // composer multiplies characteristic functions, one summand after the other; it owns the scratch of
@@ -157,7 +157,7 @@ func (p *summand) tilted(h, theta, scale float64, visit func(j int, v float64)) 
 	}
 }
 
-// logMoment is log Σ massⱼ e^{θlⱼ}.
+// logMoment returns log Σ massⱼ e^{θlⱼ}.
 func logMoment(p summand, h, theta float64) float64 {
 	// The shift keeps the largest weight near one.
 	top := math.Inf(-1)

@@ -6,22 +6,22 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// Discrete has finitely many losses, in increasing order.
+// Discrete is a pair with finitely many losses, in increasing order.
 type Discrete struct {
 	loss, mass []float64 // mass of P
 	inf        float64   // P where Q is zero
 	never      float64   // Q where P is zero
 }
 
-// NewDiscrete has P-mass mass[i] at loss[i], in increasing order, mass inf of P where Q is zero and
-// mass never of Q where P is zero.
+// NewDiscrete returns the pair in which P has mass[i] at loss[i], in increasing order, mass inf
+// where Q is zero, and Q has mass never where P is zero.
 func NewDiscrete(loss, mass []float64, inf, never float64) *Discrete {
 	return &Discrete{loss, mass, inf, never}
 }
 
-// plan has a node at each of a few losses, and another just above it. A pair derived from this one
-// may move a loss past its node by rounding; without the second node, one cell would hold that loss
-// and the next.
+// plan places a node at each of a few losses, and another just above it. A pair derived from this
+// one may move a loss past its node by rounding; without the second node, one cell would hold
+// that loss and the next.
 func (p *Discrete) plan(float64) []float64 {
 	width := max(p.loss[len(p.loss)-1]-p.loss[0], math.Abs(p.loss[0]), 1e-9)
 	nodes := []float64{p.loss[0] - 1e-6*width}
@@ -88,7 +88,7 @@ func (p *Discrete) Renyi(order float64) float64 {
 		size = max(size, math.Abs(order*l), math.Abs(m))
 	}
 	v := max(fwd.Value(), back.Value())
-	return max(0, v+16*ulp*(1+size)*float64(1)) / (order - 1) * (1 + 4*ulp)
+	return max(0, v+16*ulp*(1+size)) / (order - 1) * (1 + 4*ulp)
 }
 
 // spacing returns the first loss and the step of losses that are a whole number of steps apart; ok
@@ -122,9 +122,10 @@ func (p *Discrete) spacing() (first, step float64, ok bool) {
 // onGrid is the distance from a grid point, in steps, up to which a loss counts as on it.
 const onGrid = 1e-9
 
-// lattice is the common spacing of the losses of all pairs, and a little less than the first loss
-// of each, so that every loss lies at or just above its grid point and keeps to it in both
-// distributions of the grid; nil when they have none.
+// lattice returns the common spacing of the losses of all pairs, and for each pair an offset a
+// little below its first loss, so that every loss lies at or just above a grid point and is
+// assigned to that point in both distributions of the grid. The offsets are nil if there is no
+// common spacing.
 func lattice(pairs []Pair) (step float64, offsets []float64) {
 	steps := make([]float64, len(pairs))
 	for i, p := range pairs {

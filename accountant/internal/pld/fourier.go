@@ -2,15 +2,16 @@ package pld
 
 import "math"
 
-// A transformer takes real sequences to Fourier coefficients and back, neither normalised:
-// Stockham's passes of four, three and two over pairs of neighbours taken as complex numbers. The
-// speed of gonum's depends severalfold on where the stack happens to lie. Source: Van Loan 1992,
-// Computational Frameworks for the Fast Fourier Transform, sections 1.7 and 4.3.
+// A transformer computes unnormalised Fourier transforms of real sequences and their inverses, by
+// Stockham's passes of radix four, three and two over pairs of neighbours taken as complex
+// numbers. It replaces gonum's, whose speed varies severalfold with the address of the stack.
+// Source: Van Loan 1992, Computational Frameworks for the Fast Fourier Transform, sections 1.7
+// and 4.3.
 type transformer struct {
 	n     int
 	roots []complex128 // e^{−2πik/n}
 	made  [2][]complex128
-	next  int // of made, to be replaced
+	next  int // index of made to replace next
 	x, y  []complex128
 }
 
@@ -143,7 +144,7 @@ func (f *transformer) four(y, x []complex128, n, stride int) {
 	}
 }
 
-// three is the first pass over n points.
+// three does the first pass, over n points, if n is a multiple of three.
 func (f *transformer) three(y, x []complex128, n int) {
 	const half = 0.8660254037844386467637231707529361834714 // √3/2
 	third := n / 3
@@ -158,7 +159,7 @@ func (f *transformer) three(y, x []complex128, n int) {
 	}
 }
 
-// two is the last pass where the number of points is an odd power of two.
+// two does the last pass if the number of points is an odd power of two.
 func two(y, x []complex128, stride int) {
 	a, b := x[:stride], x[stride:][:stride]
 	c, d := y[:stride], y[stride:][:stride]

@@ -2,9 +2,10 @@ package pld
 
 import "math"
 
-// GaussianDelta is δ(ε) of N(μ,1) against N(0,1): Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ). Source: Balle
-// and Wang 2018, Theorem 8. Both terms are written with the scaled complementary error function, so
-// that they share the small factor and their difference keeps its digits in the tail.
+// GaussianDelta returns δ(ε) of N(μ,1) against N(0,1): Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ). Source:
+// Balle and Wang 2018, Theorem 8. Both terms are written with the scaled complementary error
+// function, so that they share the small factor and their difference keeps its digits in the
+// tail.
 func GaussianDelta(mu, eps float64) float64 {
 	if math.IsInf(mu, 1) {
 		return 1
@@ -32,7 +33,7 @@ func GaussianDeltaError(mu, eps float64) float64 {
 	return 4*p.err + ulp*(8*p.above()+2*(eps/mu+mu/2)*math.Exp(-x*x/2)) + 1e-300
 }
 
-// erfcx is e^{x²} erfc(x).
+// erfcx returns e^{x²} erfc(x).
 func erfcx(x float64) float64 {
 	if x < 20 {
 		return math.Exp(x*x) * math.Erfc(x)
@@ -42,8 +43,8 @@ func erfcx(x float64) float64 {
 	return (1 - t*(1-3*t*(1-5*t*(1-7*t*(1-9*t))))) / (x * math.Sqrt(math.Pi))
 }
 
-// bisect finds the crossing of a decreasing f: the smallest tested x in (lo, hi] with f(x) ≤ 0; hi
-// must satisfy it.
+// bisect returns the crossing of a decreasing f: the smallest tested x in (lo, hi] with f(x) ≤ 0.
+// f(hi) must be at most 0.
 func bisect(lo, hi float64, f func(float64) float64) float64 {
 	for i := 0; i < 200; i++ {
 		mid := lo + (hi-lo)/2
@@ -59,10 +60,10 @@ func bisect(lo, hi float64, f func(float64) float64) float64 {
 	return hi
 }
 
-// Gauss is N(μ,1) against N(0,1): L = μx − μ²/2.
+// Gauss is the pair N(μ,1) against N(0,1), with loss L = μx − μ²/2.
 type Gauss struct{ Mu float64 }
 
-// beyond is a plan that marks losses as too large for floating point.
+// beyond returns a plan that marks losses as too large for floating point.
 func beyond() []float64 { return []float64{-1e4, 1e4} }
 
 // maxEffect is the largest effect whose losses can be planned; beyond it ε is in the hundreds.
@@ -110,7 +111,7 @@ func (a side) below() float64 {
 	return a.tail
 }
 
-// between is the probability from a to b ≥ a, and an absolute error bound.
+// between returns the probability from a to b ≥ a, and an absolute error bound.
 func between(a, b side) (v, err float64) {
 	switch {
 	case a.upper:
@@ -148,12 +149,12 @@ func (p Gauss) cut(nodes []float64, c *cells) {
 	}
 }
 
-// normalQuantileUpper is x with P(N > x) ≈ p, for p ≤ 1/2. It places nodes; soundness does not
-// depend on its last digits.
+// normalQuantileUpper returns x with P(N > x) ≈ p, for p ≤ 1/2. It places nodes; soundness does
+// not depend on its last digits.
 func normalQuantileUpper(p float64) float64 {
 	p = min(max(p, 1e-300), 0.5)
 	x := math.Sqrt(-2 * math.Log(2*p))
-	for range 8 { // Newton on the logarithm, which is nearly quadratic in x
+	for range 8 { // Newton's method on the logarithm, which is nearly quadratic in x
 		t := math.Erfc(x/math.Sqrt2) / 2
 		density := math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)
 		x += (math.Log(t) - math.Log(p)) * t / density

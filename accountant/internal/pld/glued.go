@@ -2,7 +2,8 @@ package pld
 
 import "math"
 
-// Glued takes the half of base above loss zero, its mirror image below, and the rest at zero.
+// Glued consists of the half of base above loss zero, its mirror image below zero, and the
+// remaining mass at zero.
 type Glued struct {
 	q, mu float64
 	base  *Sampled
@@ -16,7 +17,7 @@ func NewGlued(q, mu float64) *Glued {
 
 func (p *Glued) plan(tail float64) []float64 {
 	nodes := p.base.plan(tail)
-	least := 1e-6 * nodes[len(nodes)-1] // narrower cells would hold rounding errors only
+	least := 1e-6 * nodes[len(nodes)-1] // narrower cells would hold only rounding errors
 	var pos []float64
 	for _, l := range nodes {
 		if l > least {
@@ -31,7 +32,7 @@ func (p *Glued) plan(tail float64) []float64 {
 	return append(out, pos...)
 }
 
-// atZero is the mass (of P and of Q) at loss zero: 1 − P(L>0) − Q(L>0) = (1−q)·erf(μ/√8).
+// atZero returns the mass (of P and of Q) at loss zero: 1 − P(L>0) − Q(L>0) = (1−q)·erf(μ/√8).
 func (p *Glued) atZero() float64 { return (1 - p.q) * math.Erf(p.mu/math.Sqrt(8)) }
 
 func (p *Glued) cut(nodes []float64, c *cells) {
@@ -86,7 +87,7 @@ func copyCells(c *cells, i int, t *cells, j int) {
 	copy(c.err[i:], t.err[j:])
 }
 
-// cutAt cuts at nodes of which the one with index z is zero.
+// cutAt cuts at nodes, of which nodes[z] is zero.
 func (p *Glued) cutAt(nodes []float64, z int, c *cells) {
 	c.reset(len(nodes) - 1)
 	w := p.work

@@ -8,7 +8,7 @@ import "math"
 type gridded struct {
 	offset  float64
 	at      []int64   // increasing
-	up, low []float64 // masses of P
+	up, low []float64 // the masses of P in each version
 	inf     float64   // mass of P at infinite loss in up
 }
 
@@ -21,8 +21,8 @@ type gridder struct {
 	up, low []float64
 }
 
-// discretise connects the dots of the hockey-stick curve at the losses offset + at[j]·h, and merges
-// below it where lower is asked for.
+// discretise connects the dots of the hockey-stick curve at the losses offset + at[j]·h, and, if
+// lower is set, also makes the distribution whose curve is below the true one.
 //
 // Up: each cell's mass goes to its two ends so that P and Q are both kept: the curve's chords, the
 // best curve above with kinks on the grid (Doroshenko et al. 2022). Low: the masses of neighbouring
@@ -43,7 +43,8 @@ func (g *gridder) discretise(p Pair, h, offset float64, at []int64, never float6
 	return l
 }
 
-// connect makes the masses of P at the nodes, and at infinite loss, of the curve's chords.
+// connect returns the masses of P at the nodes, and at infinite loss, of the distribution whose
+// curve consists of chords of the true one.
 func (g *gridder) connect(p Pair) (up []float64, inf float64) {
 	p.cut(g.nodes, &g.c)
 	c, n := &g.c, len(g.nodes)-1
@@ -63,8 +64,9 @@ func (g *gridder) connect(p Pair) (up []float64, inf float64) {
 	return up, c.topE + c.topErr
 }
 
-// merge makes the masses of P at the nodes of the curve below, of the cells that connect has cut.
-// never is the mass of P that is at infinite loss and stays there.
+// merge returns the masses of P at the nodes of the distribution whose curve is below the true
+// one, from the cells that connect has cut. never is the mass of P at infinite loss, which stays
+// there.
 func (g *gridder) merge(never float64) []float64 {
 	c, n := &g.c, len(g.nodes)-1
 	g.low = grown(g.low, n+1)
@@ -83,7 +85,7 @@ func (g *gridder) merge(never float64) []float64 {
 	for i := 1; i < n; i++ {
 		g.unused += (1-lift[i])*c.e[i] - lift[i-1]*c.d[i-1]
 	}
-	// What has more than that above the last node is left out: it is rare and, tilted, heavy.
+	// The excess above the last node is left out: it is rare, but weighs much when tilted.
 	low[n] = max(0, math.Exp(g.nodes[n])*c.topQ-2*c.topErr)
 	for i := 0; i < n; i++ {
 		w := g.nodes[i+1] - g.nodes[i]
@@ -129,7 +131,7 @@ func (g *gridder) lifts(over float64) []float64 {
 	return lift
 }
 
-// peak is the cell of the largest density.
+// peak returns the cell of the largest density.
 func (g *gridder) peak() int {
 	at, most := 0, 0.0
 	for i, e := range g.c.e {
@@ -141,8 +143,8 @@ func (g *gridder) peak() int {
 	return at
 }
 
-// share is the part of a deficit that an excess can balance, at most limit; a hair less, so that
-// rounding cannot overdraw.
+// share returns the fraction of a deficit that an excess can balance, at most limit. It is
+// slightly less than exact, so that rounding cannot make it too large.
 func share(excess, deficit, limit float64) float64 {
 	if deficit*limit <= excess*(1-4*ulp) {
 		return limit

@@ -6,19 +6,20 @@ import (
 	"testing"
 )
 
-// draws are random parameters from a fixed seed: the subject is arithmetic, not randomness.
+// draws returns random parameters from a fixed seed, since the tests are about arithmetic and not
+// about randomness.
 type draws struct{ *rand.Rand }
 
 func newDraws(seed uint64) draws { return draws{rand.New(rand.NewPCG(seed, 0xacc))} }
 
-// between is log-uniform.
+// between returns a log-uniform number.
 func (d draws) between(lo, hi float64) float64 { return lo * math.Exp(d.Float64()*math.Log(hi/lo)) }
 
 func (d draws) steps() (q, sigma float64, steps int, delta float64) {
 	return d.between(1e-4, 1), d.between(0.6, 50), int(d.between(1, 2e4)), d.between(1e-10, 1e-2)
 }
 
-// The grid must find what the closed form knows.
+// The bracket of the grid must contain the value of the closed form.
 func TestGridAgreesWithClosedForm(t *testing.T) {
 	d := newDraws(4)
 	for range 60 {
@@ -37,8 +38,8 @@ func TestGridAgreesWithClosedForm(t *testing.T) {
 	}
 }
 
-// Brackets from different grids and tilts are of the same truth, so every lower end is below every
-// upper end: a strong check on both.
+// Brackets from different grids and tilts contain the same true value, so every lower end must be
+// below every upper end.
 func TestBracketsAgreeAcrossGrids(t *testing.T) {
 	d := newDraws(5)
 	for i := range 36 {
@@ -78,7 +79,7 @@ func TestBracketsAgreeAcrossGrids(t *testing.T) {
 	}
 }
 
-// The loss of the opposite pair is inverted where the noise is so little that its powers overflow.
+// The loss of the opposite pair can be inverted even with so little noise that powers overflow.
 func TestOppositeLossInverts(t *testing.T) {
 	for _, sigma := range []float64{0.01, 0.02, 0.03, 0.04, 0.06, 1} {
 		for _, q := range []float64{1e-9, 1e-4, 0.3, 0.999, 1 - 1e-11} {

@@ -2,11 +2,11 @@ package pld
 
 import "math"
 
-// layout chooses the nodes at which one term's losses are cut: indices on the grid of a view. Cells
-// are one step wide where the mass is that decides the answer, and wider where there is so little
-// of it, tilted, that their chords add next to nothing to the error. A tail of thousands of steps
-// then takes a few dozen cells. The choice does not affect soundness: connect and merge are sound
-// for any nodes.
+// layout chooses the nodes at which one term's losses are cut: indices on the grid of a view.
+// Cells are one step wide at the losses whose mass decides the answer, and wider at losses with
+// so little tilted mass that their chords add almost nothing to the error. A tail of thousands of
+// steps then takes a few dozen cells. The choice does not affect soundness: connect and merge are
+// sound for any nodes.
 type layout struct {
 	at   []int64
 	caps []float64 // the widest cell that may reach into each cell of the sketch
@@ -20,7 +20,7 @@ const (
 	strayLog = 0.1
 )
 
-// of lists the nodes for t between the indices lo and hi, both included.
+// of returns the nodes for term i between the indices lo and hi, both included.
 func (g *layout) of(s *sketch, i int, v *view, offset float64, lo, hi int64) []int64 {
 	t := &s.terms[i]
 	g.at = append(g.at[:0], lo)
@@ -73,7 +73,7 @@ func (g *layout) limits(s *sketch, t *sketchTerm, v *view) {
 	}
 }
 
-// logMoment is log E[e^{θL}] of one use.
+// logMoment returns log E[e^{θL}] of one use.
 func (t *sketchTerm) logMoment(theta float64) float64 {
 	top := math.Inf(-1)
 	for j, l := range t.loss {
@@ -86,9 +86,9 @@ func (t *sketchTerm) logMoment(theta float64) float64 {
 	return top + math.Log(sum)
 }
 
-// offset is where a term's nodes should lie between the multiples of h, so that the losses that
-// weigh most under the tilt are near a node. It matters where a use's losses vary by less than h:
-// near a node they are moved by little in both distributions.
+// offset returns where a term's nodes should lie between the multiples of h, so that the losses
+// that weigh most under the tilt are near a node. It matters where a use's losses vary by less
+// than h: near a node they are moved by little in both distributions.
 func (t *sketchTerm) offset(p Pair, theta, h float64) (offset float64, anchored bool) {
 	if a, ok := anchorOf(p, theta); ok {
 		a -= onGrid*h + 64*ulp*math.Abs(a)
@@ -105,10 +105,10 @@ func (t *sketchTerm) offset(p Pair, theta, h float64) (offset float64, anchored 
 	return at - math.Round(at/h)*h, false
 }
 
-// offsets is how many places of a node between multiples of h are tried.
+// offsets is the number of positions of a node between multiples of h that are tried.
 const offsets = 8
 
-// stray is the variance that chords add where a node lies at the loss at.
+// stray returns the variance that chords add if a node lies at the loss at.
 func (t *sketchTerm) stray(at, theta, scale, h float64) float64 {
 	sum := 0.0
 	for j, l := range t.loss {
@@ -119,8 +119,8 @@ func (t *sketchTerm) stray(at, theta, scale, h float64) float64 {
 	return sum
 }
 
-// anchored is a pair with an atom that decides the answer under a tilt, if it has one: a node just
-// below it keeps it exact in both distributions of the grid.
+// anchored is implemented by pairs that may have an atom that decides the answer under a tilt. A
+// node just below the atom keeps it exact in both distributions of the grid.
 type anchored interface {
 	anchor(theta float64) (loss float64, ok bool)
 }
@@ -152,12 +152,12 @@ func (p *Slope) anchor(theta float64) (float64, bool) {
 }
 
 func (p *Sampled) anchor(theta float64) (float64, bool) {
-	// P has mass (1−q)e^{−l}+q of the base's at the base's loss l
+	// P has the base's mass times (1−q)e^{−l}+q at the base's loss l.
 	l, ok := anchorOf(p.base, theta)
 	return logMixture(p.q, l), ok
 }
 
-// anchor: P has mass e^{−l} of the base's at minus the base's loss l.
+// anchor uses that P has the base's mass times e^{−l} at minus the base's loss l.
 func (p *Mirror) anchor(theta float64) (float64, bool) {
 	l, ok := anchorOf(p.base, -1-theta)
 	return -l, ok

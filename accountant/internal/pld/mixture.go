@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
-// Mixture is Σ wᵢ N(cᵢ, 1) against N(0, 1). The share at c = 0 is common to both and never
-// subtracted.
+// Mixture is the pair Σ wᵢ N(cᵢ, 1) against N(0, 1). The weight at c = 0 is common to both sides,
+// so it is left out of differences.
 type Mixture struct {
 	rest          float64 // 1 − the weight at zero
 	shift, weight []float64
@@ -32,11 +32,11 @@ func NewMixture(std float64, sensitivities, probabilities []float64) *Mixture {
 	return p
 }
 
-// Constant says that no sensitivity with a positive probability is positive: the two sides are the
-// same.
+// Constant reports whether the two sides are the same, because every sensitivity with a positive
+// probability is zero.
 func (p *Mixture) Constant() bool { return len(p.shift) == 0 }
 
-// lossAt is log(w₀ + Σ wᵢ e^{cᵢx − cᵢ²/2}) and its derivative.
+// lossAt returns log(w₀ + Σ wᵢ e^{cᵢx − cᵢ²/2}) and its derivative in x.
 func (p *Mixture) lossAt(x float64) (l, slope float64) {
 	var s renyi.LogSum
 	s.Add(math.Log1p(-p.rest))

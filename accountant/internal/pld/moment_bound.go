@@ -2,11 +2,11 @@ package pld
 
 import "math"
 
-// byMoments bounds δ(ε), or the smallest ε, by moments of the connected dots at the losses that the
-// pairs plan: it is looser than a convolution, but needs no window, and applies where a convolution
-// finds no answer. P(L > ε) and more, δ(ε) = E[(1 − e^{ε−L})₊], is at most the mass at infinity
-// plus E[e^{θ(L−ε)}]·θ^θ/(1+θ)^{1+θ} for every θ > 0, because (1 − e^{−y})₊ ≤
-// e^{θy}·θ^θ/(1+θ)^{1+θ}. Source: Canonne, Kamath and Steinke 2020, Proposition 12.
+// byMoments bounds δ(ε), or the smallest ε, by moments of the connected dots at the losses that
+// the pairs plan: the bound is looser than that of a convolution, but needs no window and applies
+// where a convolution finds no answer. P(L > ε) and more, δ(ε) = E[(1 − e^{ε−L})₊], is at most
+// the mass at infinity plus E[e^{θ(L−ε)}]·θ^θ/(1+θ)^{1+θ} for every θ > 0, because (1 − e^{−y})₊
+// ≤ e^{θy}·θ^θ/(1+θ)^{1+θ}. Source: Canonne, Kamath and Steinke 2020, Proposition 12.
 func (q *question) byMoments(w *workspace, theta float64) Answer {
 	var tilts [len(tiltFactors)]float64
 	var logs [len(tiltFactors)]float64 // Σ log moments, rounded up
@@ -44,10 +44,10 @@ func (q *question) byMoments(w *workspace, theta float64) Answer {
 	return a
 }
 
-// tiltFactors times the tilt that centres the sum on the answer are tried.
+// tiltFactors are the multiples of the tilt that centres the sum on the answer that are tried.
 var tiltFactors = [...]float64{0.03, 0.1, 0.3, 0.5, 0.7, 0.85, 1, 1.2, 1.5, 2.2, 4}
 
-// logMomentAbove is log Σ massⱼ e^{θlⱼ}, rounded up.
+// logMomentAbove returns log Σ massⱼ e^{θlⱼ}, rounded up.
 func logMomentAbove(loss, mass []float64, theta float64) float64 {
 	top, size := math.Inf(-1), 0.0
 	for j, m := range mass {

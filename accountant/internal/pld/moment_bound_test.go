@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMomentBound: the bound by moments is above the truth, which is known in closed form, and not
-// far above; what is lost altogether counts in full.
+// TestMomentBound: the bound by moments is above the truth, which is known in closed form, but
+// not far above; mass at infinite loss counts in full.
 func TestMomentBound(t *testing.T) {
 	d := newDraws(61)
 	var w workspace

@@ -8,8 +8,8 @@ import (
 )
 
 // Renyi bounds the divergence of a pair of bounded loss by that of its connected dots, which
-// dominate it; false for others. The moment minus one is E_Q[r^α − 1 − α(r − 1)], of which no part
-// is negative and nothing cancels.
+// dominate it. It returns false for other pairs. The moment minus one is E_Q[r^α − 1 − α(r − 1)],
+// whose terms are not negative, so nothing cancels.
 func Renyi(p Pair, order float64) (float64, bool) {
 	if !planFits([]Pair{p}, 1e-300) {
 		return 0, false
@@ -73,7 +73,8 @@ func OppositeRenyi(q, mu, order float64) float64 {
 	return min(plain, renyi.FromMomentMinusOne(s, order, 1e-10+1e-15*math.Abs(s)))
 }
 
-// Renyi integrates both directions by the trapezoid rule: E_Q[r^α] and E_P[r^{−α}], each minus one.
+// Renyi integrates both directions by the trapezoid rule: E_Q[r^α] and E_P[r^{−α}], each with 1
+// subtracted.
 func (p *Mixture) Renyi(order float64) float64 {
 	if len(p.shift) == 0 {
 		return 0

@@ -17,7 +17,7 @@ import (
 // dominates.
 type Opposite struct{ Q, Mu float64 }
 
-// lossAt is odd and increasing in x.
+// lossAt returns the loss at x, which is odd and increasing in x.
 func (p Opposite) lossAt(x float64) float64 {
 	return logMixture(p.Q, p.Mu*x-p.Mu*p.Mu/2) - logMixture(p.Q, -p.Mu*x-p.Mu*p.Mu/2)
 }
@@ -86,12 +86,12 @@ func (p Opposite) cut(nodes []float64, c *cells) {
 	}
 }
 
-// form is e^l·Q − P for masses of the three normal components.
+// form returns e^l·Q − P for masses of the three normal components.
 func (p Opposite) form(l, zero, plus, minus float64) float64 {
 	return (1-p.Q)*math.Expm1(l)*zero + p.Q*(math.Exp(l)*minus-plus)
 }
 
-// size is the sum of the absolute values of form's terms.
+// size returns the sum of the absolute values of form's terms.
 func (p Opposite) size(l, zero, plus, minus float64) float64 {
 	return (1-p.Q)*math.Abs(math.Expm1(l))*zero + p.Q*(math.Exp(l)*minus+plus)
 }

@@ -2,13 +2,14 @@ package pld
 
 import "math"
 
-// Pairs are the dominating pairs of one mechanism: its outputs on any data set and a neighbour are
-// no easier to distinguish than P from Q. Removing and adding a record are composed separately; if
-// the curve is the same for both, Add is nil.
+// Pairs holds the dominating pairs of one mechanism: its outputs on any data set and a neighbour
+// are no easier to distinguish than P from Q. Removing and adding a record are composed
+// separately; if the curve is the same for both, Add is nil.
 type Pairs struct {
 	Remove, Add Pair
 	Loose       bool // the curve lies above the event's own: sound for the upper end only
-	// the curve is attained at each ε, but by different mechanisms: exact for a single use only
+	// Envelope says that the curve is attained at each ε, but by different mechanisms, so that it is
+	// exact only for a single use.
 	Envelope bool
 }
 
@@ -16,14 +17,14 @@ type Pairs struct {
 type Pair interface {
 	// cut fills c for increasing nodes of the loss axis.
 	cut(nodes []float64, c *cells)
-	// plan lists increasing losses that divide the bulk of P and Q about evenly and leave less than
-	// about tail outside.
+	// plan returns increasing losses that divide the bulk of P and Q about evenly and leave less
+	// than about tail outside.
 	plan(tail float64) []float64
 }
 
-// cells say how P and Q divide over intervals (nᵢ, nᵢ₊₁] of the loss axis, in the form that does
-// not cancel: e[i] = P − e^{nᵢ}Q ≥ 0 and d[i] = e^{nᵢ₊₁}Q − P ≥ 0. All entries are within err[i] of
-// the truth.
+// cells says how the masses of P and Q are divided over intervals (nᵢ, nᵢ₊₁] of the loss axis, in
+// a form in which nothing cancels: e[i] = P − e^{nᵢ}Q ≥ 0 and d[i] = e^{nᵢ₊₁}Q − P ≥ 0. All
+// entries are within err[i] of the truth.
 type cells struct {
 	e, d, err []float64
 	lowP      float64 // P of losses below the first node
@@ -48,7 +49,7 @@ func (c *cells) reset(n int) {
 
 const ulp = 0x1p-52
 
-// mergeSorted merges plans, leaving out nodes too close to the one before.
+// mergeSorted merges plans and leaves out nodes too close to the previous one.
 func mergeSorted(a, b []float64) []float64 {
 	out := make([]float64, 0, len(a)+len(b))
 	least := 0.0

@@ -2,8 +2,9 @@ package pld
 
 import "math"
 
-// Sampled is ((1−q)Q+qP ‖ Q): the mechanism runs with probability q. In cells of the loss axis both
-// forms of the mass are just multiplied by q, so nothing is lost for small q.
+// Sampled is the pair ((1−q)Q+qP ‖ Q) of a mechanism that runs with probability q. In cells of
+// the loss axis both forms of the mass are only multiplied by q, so no precision is lost for
+// small q.
 type Sampled struct {
 	q    float64
 	base Pair
@@ -15,7 +16,7 @@ type sampledWork struct {
 	c     cells
 }
 
-// NewSampled runs base with probability q.
+// NewSampled returns the pair of base run with probability q.
 func NewSampled(q float64, base Pair) *Sampled {
 	return &Sampled{q, base, &sampledWork{}}
 }
@@ -32,7 +33,7 @@ func (p *Sampled) plan(tail float64) []float64 {
 	return out
 }
 
-// logMixture is log(1−q+q·e^l).
+// logMixture returns log(1−q+q·e^l).
 func logMixture(q, l float64) float64 {
 	if l > 30 {
 		return l + math.Log(q) + math.Log1p((1-q)/q*math.Exp(-l))
@@ -101,13 +102,13 @@ func (p *Sampled) cut(nodes []float64, c *cells) {
 	c.topQ = b.topQ
 }
 
-// Mirror swaps P and Q, so that the loss changes sign.
+// Mirror is a pair with P and Q swapped, so that the loss changes sign.
 type Mirror struct {
 	base Pair
 	work *sampledWork
 }
 
-// NewMirror swaps the two sides of base.
+// NewMirror returns base with its two sides swapped.
 func NewMirror(base Pair) *Mirror { return &Mirror{base, &sampledWork{}} }
 
 func (p *Mirror) plan(tail float64) []float64 {
@@ -144,9 +145,9 @@ func (p *Mirror) cut(nodes []float64, c *cells) {
 	c.topErr = math.Exp(nodes[n])*b.lowErr + 4*ulp*c.topE
 }
 
-// SampledBoth subsamples under AddOrRemoveOne: ((1−q)Q+qP ‖ Q) for removing, (P ‖ (1−q)P+qQ) for
-// adding.
-// Source: Zhu, Dong and Wang 2022, Theorem 11.
+// SampledBoth returns the pairs of a Poisson sample of a mechanism under AddOrRemoveOne:
+// ((1−q)Q+qP ‖ Q) for removing, (P ‖ (1−q)P+qQ) for adding. Source: Zhu, Dong and Wang 2022,
+// Theorem 11.
 func SampledBoth(q float64, base *Pairs) *Pairs {
 	add := base.Add
 	if add == nil {

@@ -8,7 +8,7 @@ type Single struct {
 	node  [1]float64
 }
 
-// NewSingle is one use of the mechanism with the given pairs.
+// NewSingle returns the curve of one use of the mechanism with the given pairs.
 func NewSingle(p *Pairs) *Single {
 	o := &Single{pairs: []Pair{p.Remove}, loose: p.Loose}
 	if p.Add != nil {
@@ -57,8 +57,8 @@ func (o *Single) Epsilon(delta float64) (b Answer) {
 	return b
 }
 
-// narrow brackets the zero of a decreasing f to a relative 1e−12, returning the end where f ≤ 0.
-// False position with halved weights, kept inside by bisection.
+// narrow brackets the zero of a decreasing f to a relative width of 1e−12 and returns the end at
+// which f ≤ 0. It uses false position, with bisection as a safeguard.
 func narrow(lo, hi float64, f func(float64) float64) float64 {
 	flo, fhi := f(lo), f(hi)
 	for i := 0; i < 200 && hi-lo > 1e-12*hi && hi > 1e-300; i++ {

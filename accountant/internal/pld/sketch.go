@@ -13,7 +13,7 @@ type sketchTerm struct {
 	n          float64
 	loss, mass []float64
 	logMass    []float64
-	end        []float64 // of the cell that each mass is merged from
+	end        []float64 // upper end of the cell that each mass is merged from
 	lo, hi     float64
 }
 
@@ -51,7 +51,7 @@ func newSketch(n []int, p []Pair, tail float64) sketch {
 	return s
 }
 
-// cumulants is K(θ) = Σ nᵢ log E[e^{θLᵢ}] and its first two derivatives.
+// cumulants returns K(θ) = Σ nᵢ log E[e^{θLᵢ}] and its first two derivatives.
 func (s *sketch) cumulants(theta float64) (k, k1, k2 float64) {
 	for i := range s.terms {
 		t := &s.terms[i]
@@ -78,23 +78,23 @@ func (s *sketch) cumulants(theta float64) (k, k1, k2 float64) {
 	return k, k1, k2
 }
 
-// saddle approximates log δ(ε) at the ε with K′(θ) = ε: the tilted sum is nearly normal with
-// deviation sd.
+// saddle approximates log δ(ε) at the ε with K′(θ) = ε, where the tilted sum is nearly normal
+// with standard deviation sd.
 func (s *sketch) saddle(theta float64) (logDelta, eps, sd float64) {
 	k, k1, k2 := s.cumulants(theta)
 	sd = math.Sqrt(k2)
 	return k - theta*k1 + math.Log(normalHockey(theta, sd)), k1, sd
 }
 
-// logDeltaAt approximates log δ(ε), at a tilt that may end short of K′(θ) = ε.
+// logDeltaAt approximates log δ(ε) at a tilt that may be smaller than the one with K′(θ) = ε.
 func (s *sketch) logDeltaAt(theta, eps float64) float64 {
 	d, _, _ := s.saddle(theta)
 	k, _, _ := s.cumulants(theta)
 	return min(d, k-theta*eps)
 }
 
-// renyi is about the least ε that Rényi divergences prove at δ. The best order is near that of the
-// tilt.
+// renyi returns approximately the least ε that Rényi divergences prove at δ. The best order is
+// near that of the tilt.
 func (s *sketch) renyi(theta, delta float64) float64 {
 	best := math.Inf(1)
 	for _, t := range []float64{0.6, 0.8, 1, 1.25, 1.6, 3, 10} {
@@ -106,7 +106,7 @@ func (s *sketch) renyi(theta, delta float64) float64 {
 	return max(0, best)
 }
 
-// normalHockey is E[e^{−θY}(1−e^{−Y})₊] for Y normal with mean 0 and deviation sd.
+// normalHockey returns E[e^{−θY}(1−e^{−Y})₊] for Y normal with mean 0 and deviation sd.
 func normalHockey(theta, sd float64) float64 {
 	a, b := theta*sd/math.Sqrt2, (theta+1)*sd/math.Sqrt2
 	if sd < 1e-3*(1+a) { // the difference of the two cancels: use the derivative
@@ -116,7 +116,7 @@ func normalHockey(theta, sd float64) float64 {
 	return max(0.5*(erfcx(a)-erfcx(b)), 1e-300)
 }
 
-// tiltFor is the θ ≥ 0 whose saddle approximation gives the wanted δ.
+// tiltFor returns the θ ≥ 0 whose saddle approximation gives the wanted δ.
 func (s *sketch) tiltFor(logDelta float64) float64 {
 	top := s.top()
 	return solveTilt(func(theta float64) (float64, bool) {
@@ -125,7 +125,7 @@ func (s *sketch) tiltFor(logDelta float64) float64 {
 	})
 }
 
-// tiltAt is the θ ≥ 0 with K′(θ) = ε.
+// tiltAt returns the θ ≥ 0 with K′(θ) = ε.
 func (s *sketch) tiltAt(eps float64) float64 {
 	top := s.top()
 	return solveTilt(func(theta float64) (float64, bool) {
@@ -137,7 +137,7 @@ func (s *sketch) tiltAt(eps float64) float64 {
 // leastLogDelta is the logarithm of a δ so small that its tilt does not matter.
 const leastLogDelta = -300
 
-// sumTop is the largest sum, and how far above the mean of the sum that is not tilted.
+// sumTop holds the largest possible sum, and its distance above the mean of the untilted sum.
 type sumTop struct{ most, above float64 }
 
 func (s *sketch) top() sumTop {
@@ -149,14 +149,14 @@ func (s *sketch) top() sumTop {
 	return sumTop{sum, sum - mean}
 }
 
-// near says that a tilted mean has come so near the top, for so large a tilt, that more changes
-// nothing.
+// near reports whether the tilted mean is so near the top, and the tilt so large, that a larger
+// tilt changes nothing.
 func (t sumTop) near(theta, mean float64) bool {
 	return theta*(t.most-mean) < 0.05 && theta*t.above > 5
 }
 
-// solveTilt finds the zero of a decreasing f on [0, ∞) to about a part in a thousand; 0 if f starts
-// below zero. f also says where more tilt is of no use.
+// solveTilt returns the zero of a decreasing f on [0, ∞) to about one part in a thousand, or 0 if
+// f(0) is not positive. f also reports whether a larger tilt is useless.
 func solveTilt(f func(theta float64) (v float64, enough bool)) float64 {
 	lo := 0.0
 	flo, _ := f(0)
@@ -188,9 +188,8 @@ func solveTilt(f func(theta float64) (v float64, enough bool)) float64 {
 	return lo
 }
 
-// reach is how far above (sign +1) or below (−1) zero the tilted sum must be followed until
-// exp(logTail) of it is left, by Chernoff's bound on the sketch, and the change of tilt that proves
-// it.
+// reach returns the point above (sign +1) or below (−1) zero beyond which at most exp(logTail) of
+// the tilted sum lies, by Chernoff's bound on the sketch, and the change of tilt that proves it.
 func (s *sketch) reach(theta, sd, logTail, sign float64) (at, lambda float64) {
 	k0, k1, _ := s.cumulants(theta)
 	best := math.Inf(1)

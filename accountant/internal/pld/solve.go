@@ -5,15 +5,16 @@ import "math"
 const (
 	maxGrid    = 1 << 18 // points of a transform: 20 MiB in all
 	maxCells   = 1 << 17 // cells of one step
-	maxUses    = 1e12    // beyond, rounding errors add up to more than the answer
+	maxUses    = 1e12    // with more, rounding errors add up to more than the answer
 	guessDelta = 1e-15   // stands for a δ that is not known yet
 	leastGrid  = 1e-14   // nothing is distinguished below
 	tolerance  = 2e-4    // aimed-at relative width of upper − truth
 	manyTerms  = 8
 	tries      = 5
-	moreTries  = 4 // where a δ is still not known within a factor of two
+	moreTries  = 4 // further tries if a δ is still not known within a factor of two
 	margin     = 8 // points of a window beyond its width
-	// relative: on top of every error that is bounded and charged, for errors that were not foreseen
+	// guard is a relative margin for unforeseen errors, on top of all errors that are bounded and
+	// charged.
 	guard = 5e-5
 )
 
@@ -28,20 +29,20 @@ type question struct {
 	byEps bool
 	lower bool // compute the lower end too
 
-	spacing float64   // of the losses of all pairs, when they have one
-	offsets []float64 // and the first loss of each; nil when they have none
+	spacing float64   // common spacing of the losses of all pairs, if they have one
+	offsets []float64 // offset of each pair's losses; nil without a common spacing
 }
 
-// Answer brackets ε or δ; ok is false when the grid could not be made fine or wide enough for any
+// Answer brackets ε or δ. OK is false if the grid could not be made fine or wide enough for any
 // answer.
 type Answer struct {
 	Lower, Upper float64
 	OK           bool
 	Blunt        bool // Rényi divergences may do better: see sketch.renyi
-	Limited      bool // by memory
+	Limited      bool // the grid was as fine as memory allows
 }
 
-// quickly is a bound that costs no transform.
+// quickly returns a bound that costs no transform.
 func (q *question) quickly(w *workspace) Answer {
 	tail := q.tailMass()
 	if q.total > maxUses || !planFits(q.pairs, tail) {
@@ -59,7 +60,7 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 		return Answer{}
 	}
 	s := newSketch(q.n, q.pairs, tail)
-	if q.byEps { // what the tails may hold is judged by the δ that is to be found
+	if q.byEps { // the mass allowed in the tails depends on the δ that is to be found
 		if d := s.logDeltaAt(s.tiltAt(q.eps), q.eps); d < math.Log(guessDelta) {
 			q.delta = math.Exp(max(d, -600))
 			tail = q.tailMass()
@@ -119,12 +120,12 @@ func (q *question) beyond(ends []span) Answer {
 		Upper: min(1, -math.Expm1(keep)*(1+8*ulp)), OK: true}
 }
 
-// refining is how far solve has come.
+// refining is the state of solve.
 type refining struct {
 	best     Answer
 	aim      aim
-	expected float64 // what the answer should be near
-	grid     float64 // factor of the grid that would do
+	expected float64 // approximate answer
+	grid     float64 // factor of the grid spacing that should suffice
 	width    float64 // relative width of a bracket that is narrow enough
 }
 
@@ -134,21 +135,21 @@ func (q *question) refining(s *sketch, coarse float64) refining {
 	if q.byEps {
 		r.best.Upper, r.expected = 1, math.Exp(r.aim.logDelta)
 	}
-	// every term costs a transform: be content with less than a hundredth
+	// Every term costs a transform, so accept a wider bracket, still of less than a hundredth.
 	if len(q.pairs) > manyTerms {
 		r.grid, r.width = 1.8*coarse, 1.8*r.width
 	}
 	return r
 }
 
-// lookFurther is for a window that did not hold the answer: further out, with less tilt.
+// lookFurther widens the window and lowers the tilt after a window that did not hold the answer.
 func (r *refining) lookFurther() {
 	r.aim.wider += 12
 	r.aim.theta *= 0.6
 }
 
-// take keeps the better of the answers, and says whether it is narrow enough: of answers without a
-// bracket, whether it agrees with what was expected.
+// take keeps the better of the answers and reports whether the bracket is narrow enough or, for
+// answers without a lower end, whether the answer agrees with the expected one.
 func (q *question) take(r *refining, a Answer, limited bool) bool {
 	if !r.best.OK || a.Upper < r.best.Upper {
 		r.best.Upper, r.best.Limited = a.Upper, limited
@@ -166,8 +167,9 @@ func (q *question) take(r *refining, a Answer, limited bool) bool {
 	return math.Abs(a.Upper-expected) <= 0.02*a.Upper
 }
 
-// tailMass is what one step may lose to infinite loss: together less than a hundred-thousandth of
-// δ. A longer tail would be tilted up and need a wider window without changing the answer.
+// tailMass returns the mass that one use may lose to infinite loss, so that all uses lose less
+// than a hundred-thousandth of δ. A longer tail would be tilted up and need a wider window
+// without changing the answer.
 func (q *question) tailMass() float64 {
 	d := q.delta
 	if q.byEps && d == 0 {
@@ -182,7 +184,8 @@ type span struct {
 	top           float64 // δ(hi) of one use, rounded up
 }
 
-// ends finds for each term the losses beyond which less than tail is left.
+// ends returns for each term the interval of losses outside which less than tail is left, or nil
+// if losses exceed floating point.
 func (q *question) ends(s *sketch, tail float64) []span {
 	out := make([]span, len(q.pairs))
 	for i, p := range q.pairs {
@@ -194,7 +197,7 @@ func (q *question) ends(s *sketch, tail float64) []span {
 		var c cells
 		node := []float64{600}
 		p.cut(node, &c)
-		all := c.topE // no end leaves less above it
+		all := c.topE // at any end at least this much is above
 		never := max(0, all-c.topErr-2*tail)
 		for j := 0; j < 60; j++ {
 			node[0] = hi
@@ -214,20 +217,20 @@ type view struct {
 	theta      float64
 	h          float64
 	from       float64 // the loss at which the window begins
-	n          int
+	n          int     // points of the transform
 	lambdaUp   float64
 	lambdaDown float64
 	offsets    []float64 // of each term's grid
 	anchored   []bool    // whether a node is at a term's heaviest atom
 	lattice    bool      // all losses are on the grid
-	points     float64   // that the wanted grid has
+	points     float64   // number of points of the wanted grid
 	limited    bool      // the grid cannot be made that fine
 }
 
 // aim is where the sketch expects the answer: the tilt that centres the sum there, and (ε, log δ).
 type aim struct {
 	theta, eps, logDelta float64
-	wider                float64 // how many factors of e more of the tails to keep
+	wider                float64 // logarithm of the factor by which less of the tails is cut off
 }
 
 func (q *question) aim(s *sketch) aim {
@@ -265,7 +268,8 @@ func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 	// Connecting the dots adds at most about h²/6 of variance a step, which moves ε by θ/2 times that.
 	v.h = math.Sqrt(12*tolerance*near/(max(theta, near/max(sd*sd, 1e-300))*s.total)) * refine
 	v.h = min(v.h, sd/6)
-	// losses that hardly vary, or not at all: a coarser grid than they ask for only costs more
+	// If losses hardly vary, or not at all, use a coarser grid than the formula gives, which only
+	// makes the answer larger.
 	if !(v.h > leastGrid) {
 		v.h = leastGrid
 	}
@@ -291,11 +295,11 @@ func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 		v.h, v.offsets, v.points, v.limited = q.spacing, q.offsets, width/q.spacing, false
 		v.lattice = true
 	}
-	if !v.lattice { // what the size of the transform leaves over makes the grid finer
+	if !v.lattice { // use the points that the size of the transform leaves over for a finer grid
 		fill := width / float64(transformSize(int(width/v.h)+margin)-margin) * (1 + 0x1p-10)
 		v.h = roundGrid(min(v.h, max(fill, least)))
 	}
-	// any change of tilt proves a bound; these keep its powers finite
+	// Any change of tilt proves a bound; these keep its powers finite.
 	v.lambdaUp, v.lambdaDown = min(lu, 8/v.h), min(ld, 8/v.h)
 	if v.offsets == nil {
 		v.offsets, v.anchored = make([]float64, len(q.pairs)), make([]bool, len(q.pairs))
@@ -308,7 +312,7 @@ func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {
 	return v
 }
 
-// roundGrid keeps 12 bits, so that every index times h is exact.
+// roundGrid rounds h to 12 bits, so that every index times h is exact.
 func roundGrid(h float64) float64 {
 	f, e := math.Frexp(h)
 	return math.Ldexp(math.Round(f*4096)/4096, e)
@@ -321,7 +325,7 @@ type workspace struct {
 	c      composer
 }
 
-// unusedLimit is how much excess a merge may leave unused, in steps.
+// unusedLimit is the excess that a merge may leave unused, in steps.
 const unusedLimit = 1e-3
 
 // cut makes the gridded losses of term i with a node at the loss offset.
@@ -335,7 +339,7 @@ func (q *question) cut(w *workspace, s *sketch, v *view, i int, offset float64, 
 	return w.g.discretise(q.pairs[i], v.h, offset, at, e.never, q.lower)
 }
 
-// slip is what the rounding of nodes may move the sum of all uses of term i by.
+// slip bounds by how much the rounding of nodes may move the sum of all uses of term i.
 func (q *question) slip(i int, l gridded, h float64) float64 {
 	far := max(math.Abs(float64(l.at[0])), math.Abs(float64(l.at[len(l.at)-1]))) * h
 	return float64(q.n[i]) * 8 * ulp * (math.Abs(l.offset) + far)
@@ -346,14 +350,14 @@ func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer)
 	c := &w.c
 	c.begin(v, q.lower)
 	keep, lowKeep := 0.0, 0.0 // log P(L < ∞)
-	slip := 0.0               // what the rounding of nodes may move the sum by
+	slip := 0.0               // bound of the shift of the sum by the rounding of nodes
 	for i := range q.pairs {
 		l := q.cut(w, s, &v, i, v.offsets[i], ends[i])
 		slip += q.slip(i, l, v.h)
 		c.add(&c.up, summand{l.offset, l.at, l.up, q.n[i]})
 		if q.lower {
 			if !v.lattice && !v.anchored[i] && w.g.unused > unusedLimit*v.h {
-				// where losses vary by less than h, a node at their joint loss leaves no excess unused
+				// If losses vary by less than h, a node at their joint loss leaves no excess unused.
 				l = q.cut(w, s, &v, i, v.offsets[i]+w.g.unused, ends[i])
 				slip += q.slip(i, l, v.h)
 			}

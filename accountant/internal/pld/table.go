@@ -32,7 +32,8 @@ func NewTable(eps, delta []float64) *Discrete {
 		p.loss, p.mass = []float64{0}, []float64{1 - p.inf}
 	}
 	p.never = max(0, 1+slope(hull[0], hull[1]))
-	// a rounding error of the curve, not a loss of minus infinity: book it for Q at the lowest loss
+	// This is a rounding error of the curve, not a loss of minus infinity: assign it to Q at the
+	// lowest loss.
 	if p.never < 64*ulp {
 		p.mass[0] += p.never * math.Exp(p.loss[0]) * (1 + 4*ulp)
 		p.never = 0

@@ -2,8 +2,8 @@ package renyi
 
 import "math"
 
-// BoundedRange returns the largest divergence of a mechanism of bounded range eps, of which the
-// losses of any two neighbouring data sets lie in an interval [t−ε, t] for some t.
+// BoundedRange returns the largest divergence of a mechanism of bounded range eps: one whose
+// losses, for any two neighbouring data sets, lie in an interval [t−ε, t] for some t.
 //
 // Of all distributions of the ratio r = P/Q on [e^{t−ε}, e^t] with E_Q[r] = 1 the one on the two
 // ends has the largest E_Q[r^α], because r^α is convex (Dong, Durfee and Rogers 2020 prove the same

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestBoundedRangeBruteForce: no distribution of losses within an interval of length ε has a larger
-// divergence, and a pair of losses at its ends comes as close as the step over t allows.
+// TestBoundedRangeBruteForce: no distribution of losses within an interval of length ε has a
+// larger divergence, and two losses at its ends come as close to the bound as the step of t
+// allows.
 func TestBoundedRangeBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0xbbb))
 	for range 3000 {
@@ -25,7 +26,7 @@ func TestBoundedRangeBruteForce(t *testing.T) {
 			t.Fatalf("ε=%g α=%g: two losses have %g, the bound is %g", eps, order, most, bound)
 		}
 		if most < bound*0.999 {
-			t.Fatalf("ε=%g α=%g: two losses reach %g of %g only", eps, order, most, bound)
+			t.Fatalf("ε=%g α=%g: two losses reach only %g of %g", eps, order, most, bound)
 		}
 		if v := fewLosses(rng, eps, order); v > bound*(1+1e-9) {
 			t.Fatalf("ε=%g α=%g: losses within the range have %g, the bound is %g", eps, order, v, bound)
@@ -36,15 +37,15 @@ func TestBoundedRangeBruteForce(t *testing.T) {
 	}
 }
 
-// twoLosses is the divergence of losses t and t−ε.
+// twoLosses returns the divergence of losses t and t−ε.
 func twoLosses(t, eps, order float64) float64 {
 	up, down := math.Exp(t), math.Exp(t-eps)
 	w := (1 - down) / (up - down)
 	return math.Log(w*math.Pow(up, order)+(1-w)*math.Pow(down, order)) / (order - 1)
 }
 
-// fewLosses is the divergence of a random distribution of five losses in [t−ε, t] with E_Q[e^L] =
-// 1.
+// fewLosses returns the divergence of a random distribution of five losses in [t−ε, t] with
+// E_Q[e^L] = 1.
 func fewLosses(rng *rand.Rand, eps, order float64) float64 {
 	t := eps * rng.Float64()
 	ratio, weight := []float64{math.Exp(t), math.Exp(t - eps)}, []float64{0, 0}

@@ -23,9 +23,9 @@ var orders = sync.OnceValue(func() []float64 {
 	return orders
 })
 
-// Epsilon converts one order. Below order 1.01 the bound's terms are too large to be useful and too
-// delicate to trust. δ² > 1−exp(−ρ) means total variation alone gives ε = 0 (Bretagnolle and
-// Huber).
+// Epsilon converts the divergence of one order to ε at delta. Below order 1.01 the bound's terms
+// are too large to be useful and too sensitive to rounding. If δ² > 1−exp(−ρ), total variation
+// alone gives ε = 0 (Bretagnolle and Huber).
 func Epsilon(order, rdp, delta float64) float64 {
 	if !(rdp >= 0) || !(delta > 0) {
 		return math.Inf(1)
@@ -41,7 +41,7 @@ func Epsilon(order, rdp, delta float64) float64 {
 	return math.Max(0, eps+4e-16*(math.Abs(eps)+rdp+40/(order-1)))
 }
 
-// Delta returns the same conversion solved for δ.
+// Delta converts the divergence of one order to δ at eps, by the bound of Epsilon solved for δ.
 func Delta(order, rdp, eps float64) float64 {
 	if !(rdp >= 0) {
 		return 1

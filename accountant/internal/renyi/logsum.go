@@ -4,7 +4,7 @@ import "math"
 
 const ulp = 0x1p-52
 
-// LogExpm1 is log(e^x − 1) for x ≥ 0.
+// LogExpm1 returns log(e^x − 1) for x ≥ 0.
 func LogExpm1(x float64) float64 {
 	if x > 40 {
 		return x
@@ -12,8 +12,8 @@ func LogExpm1(x float64) float64 {
 	return math.Log(math.Expm1(x))
 }
 
-// FromMomentMinusOne turns s = log(A−1) into log(A)/(α−1), with relative error rel of A−1 rounded
-// outward.
+// FromMomentMinusOne returns log(A)/(α−1) for s = log(A−1), rounded outward by rel, a bound of
+// the relative error of A−1.
 func FromMomentMinusOne(s, order, rel float64) float64 {
 	s += rel + 1e-15
 	if s > 36 {
@@ -51,7 +51,7 @@ func (l *LogSum) Value() float64 {
 	return l.top + math.Log(l.sum)
 }
 
-// LogMomentGap is log(r^α − 1 − α(r−1)) for r = 1 + q(e^l − 1).
+// LogMomentGap returns log(r^α − 1 − α(r−1)) for r = 1 + q(e^l − 1).
 func LogMomentGap(q, l, order float64) float64 {
 	if l > 700 {
 		return order * (math.Log(q) + l)

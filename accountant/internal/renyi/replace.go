@@ -41,15 +41,15 @@ var gaussWeights = [8]float64{0.1894506104550684963, 0.1826034150449235888, 0.16
 	0.1495959888165767321,
 	0.1246289712555338720, 0.0951585116824927848, 0.0622535239386478929, 0.0271524594117540949}
 
-// logGluedGap is log((1+u)^α + (1+u)^{1−α} − 2 − u) for u = q(e^l − 1), l ≥ 0.
+// logGluedGap returns log((1+u)^α + (1+u)^{1−α} − 2 − u) for u = q(e^l − 1), l ≥ 0.
 func logGluedGap(q, l, order float64) float64 {
 	if l > 700 {
 		return order * (math.Log(q) + l)
 	}
 	u := q * math.Expm1(l)
 	if u*order < 1e-4 {
-		// Second and third order: α(α−1)u² − α(α−1)u³/2·… ; the third-order terms of the two powers
-		// nearly cancel.
+		// The series is c·u²·(1 − u/2 + (c+4)·u²/12 − …) with c = α(α−1). The coefficient of the last
+		// term is rounded up.
 		c := order * (order - 1)
 		return 2*math.Log(u) + math.Log(c*(1-0.5*u+c*u*u/12+u*u))
 	}

@@ -9,16 +9,16 @@ func SampledGaussian(q, mu, order float64) float64 {
 		return sampledInteger(q, mu, order)
 	}
 	if order > 1<<12 {
-		// Divergences grow with the order: the next integer bounds what quadrature would have to resolve
-		// at great length.
+		// Divergences grow with the order, so the next integer order gives a bound without a
+		// quadrature of very many points.
 		return SampledGaussian(q, mu, math.Ceil(order))
 	}
 	return sampledFractional(q, mu, order)
 }
 
 // sampledInteger sums the binomial expansion with 1 subtracted from every term, Σ_{k≥2}
-// C(α,k)(1−q)^{α−k}q^k (e^{k(k−1)μ²/2} − 1), because the moments of small q are 1 + 1e−13 and the
-// digits are all behind the 1.
+// C(α,k)(1−q)^{α−k}q^k (e^{k(k−1)μ²/2} − 1), because for small q the moments are near 1 + 1e−13,
+// and all their information is in the digits after the 1.
 func sampledInteger(q, mu, order float64) float64 {
 	var sum LogSum
 	logRest, logQ := math.Log1p(-q), math.Log(q)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Integer orders take the sum, fractional ones the quadrature: they must meet.
+// Integer orders use the sum and fractional orders the quadrature; at integer orders the two must
+// agree.
 func TestSumAndQuadratureMeet(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 0xacc))
 	between := func(lo, hi float64) float64 { return lo * math.Exp(rng.Float64()*math.Log(hi/lo)) }

@@ -2,9 +2,10 @@ package renyi
 
 import "math"
 
-// WithoutReplacement is Theorem 27 of Wang, Balle and Kasiviswanathan 2019 for a Gaussian on a
-// subset of a fraction q of the records, under ReplaceOne, at an integer order (others are rounded
-// up): a bound that is looser than what RDP returns, for comparison with other accountants.
+// WithoutReplacement returns the bound of Theorem 27 of Wang, Balle and Kasiviswanathan 2019 for
+// a Gaussian on a subset of a fraction q of the records, under ReplaceOne, at an integer order
+// (others are rounded up). It is looser than the value that accountant.RDP returns, and serves
+// for comparison with other accountants.
 func WithoutReplacement(q, noiseMultiplier, order float64) float64 {
 	order = math.Ceil(order)
 	mu := 1 / noiseMultiplier
@@ -34,7 +35,7 @@ func WithoutReplacement(q, noiseMultiplier, order float64) float64 {
 	return min(plain, FromMomentMinusOne(sum.Value(), order, 1e-11))
 }
 
-// logCentralMoment is log E_Q[(dP/dQ − 1)^l] for N(μ,1) against N(0,1) and even l, where the
+// logCentralMoment returns log E_Q[(dP/dQ − 1)^l] for N(μ,1) against N(0,1) and even l, where the
 // integrand is never negative.
 func logCentralMoment(mu, l float64) float64 {
 	step := min(0.1, 0.5/mu)

@@ -2,6 +2,8 @@
 
     pip install -r requirements.txt && python check.py
 """
+import calendar
+import decimal
 import json
 import math
 import os
@@ -22,11 +24,15 @@ import safetensors.numpy as safetensors
 from PIL import Image
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+BUILT = tempfile.TemporaryDirectory()
+PROGRAM = os.path.join(BUILT.name, "formats")
+subprocess.run(["go", "build", "-o", PROGRAM, "."], cwd=HERE, check=True)
 
 
 def go(*arguments):
-    return subprocess.run(["go", "run", ".", *arguments], cwd=HERE, check=True,
-                          capture_output=True, text=True).stdout
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def plain(value):
@@ -45,8 +51,113 @@ def compare(name, rows, want):
     print(f"{name}: {len(rows)} rows, every value the same")
 
 
+NANOS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+
+
+def nanos(text):
+    """Nanoseconds since 1970 of a moment, or of the beginning of a day."""
+    if text is None:
+        return None
+    date, _, clock = text.partition("T")
+    year, month, day = map(int, date.split("-"))
+    hour, minute, second = (clock.rstrip("Z") or "0:0:0").split(":")
+    whole, _, fraction = second.partition(".")
+    seconds = calendar.timegm((year, month, day, int(hour), int(minute), int(whole)))
+    return seconds * 10**9 + int(fraction.ljust(9, "0") or 0)
+
+
+def exactly(column):
+    """The values of a column of pyarrow, as whole numbers where they are moments."""
+    kind = column.type
+    if pyarrow.types.is_date32(kind):
+        days = column.cast(pyarrow.int32()).to_pylist()
+        return [None if d is None else d * 86400 * 10**9 for d in days]
+    if pyarrow.types.is_timestamp(kind) or pyarrow.types.is_duration(kind):
+        ticks = [None if v is None else v * NANOS[kind.unit]
+                 for v in column.cast(pyarrow.int64()).to_pylist()]
+        if pyarrow.types.is_timestamp(kind):
+            return ticks
+        return [None if v is None else decimal.Decimal(v) / 10**9 for v in ticks]
+    return column.to_pylist()
+
+
+MOMENTS = ["day", "milli", "micro", "nano"]
+
+
+def check_kinds(folder):
+    """Numbers of 63 bits, moments, lengths of time, and names that are easily confused."""
+    with open(f"{folder}/kinds.jsonl", encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    want = [json.loads(line, parse_float=decimal.Decimal) for line in lines]
+    columns = {key: [row[key] for row in want] for key in want[0]}
+    columns["x"] = [None if v is None else float(v) for v in columns["x"]]
+    for key in MOMENTS:
+        columns[key] = [nanos(text) for text in columns[key]]
+
+    def same(name, table):
+        assert table.column_names == list(columns), f"{name}: {table.column_names}"
+        table.validate(full=True)
+        for key, right in columns.items():
+            got = exactly(table[key])
+            assert got == right, f"{name}: {key}, {table[key].type}: {got}, want {right}"
+        print(f"{name}: {table.num_rows} rows of all kinds, every value the same")
+
+    path = f"{folder}/kinds.parquet"
+    same("pyarrow", parquet.read_table(path))
+    with pyarrow.ipc.open_stream(f"{folder}/kinds.arrows") as stream:
+        made = stream.read_all()
+    same("pyarrow, a stream", made)
+    same("pyarrow, a file", pyarrow.ipc.open_file(f"{folder}/kinds.arrow").read_all())
+    same("pandas", pyarrow.Table.from_pandas(
+        pandas.read_parquet(path, dtype_backend="pyarrow"), preserve_index=False))
+    for name, source in [("duckdb", f"'{path}'"), ("duckdb, a stream", "made")]:
+        asked = [f"epoch_ns({c})" if c == "nano" else f"1000::hugeint * epoch_us({c}::timestamp)"
+                 if c in MOMENTS else c for c in columns]
+        if source == "made":  # lengths of time are intervals of microseconds in duckdb
+            asked = [c for c in asked if c not in ("stay", "tick")]
+        rows = duckdb.sql(f"select {', '.join(asked)} from {source}").fetchall()
+        names = [c for c in columns if source != "made" or c not in ("stay", "tick")]
+        for key, got in zip(names, zip(*rows)):
+            assert [plain(v) for v in got] == columns[key], f"{name}: {key}: {got}"
+        print(f"{name}: {len(rows)} rows of all kinds, every value the same")
+
+    def read(name, path):
+        back = go("-kinds", "-read", path).splitlines()
+        for got, right in zip(back, lines, strict=True):
+            assert got == right, f"{name}: {got}, want {right}"
+        print(f"{name}: {len(back)} rows of all kinds, every value the same")
+
+    plainly = made.set_column(made.column_names.index("grade"), "grade",
+                              made["grade"].cast("string")) \
+        .set_column(made.column_names.index("name"), "name", made["name"].cast("string"))
+    # Parquet has no lengths of time: whole nanoseconds and milliseconds are written as decimals
+    stays = {"stay": pyarrow.decimal128(18, 3), "tick": pyarrow.decimal128(18, 9)}
+    decimals = plainly
+    for key, kind in stays.items():
+        decimals = decimals.set_column(decimals.column_names.index(key), key,
+                                       pyarrow.array(columns[key], kind))
+    naive = decimals
+    for key in ["milli", "micro", "nano"]:
+        kind = pyarrow.timestamp(decimals[key].type.unit)
+        naive = naive.set_column(naive.column_names.index(key), key, decimals[key].cast(kind))
+    for name, table in [("decimals", decimals), ("moments without a zone", naive)]:
+        parquet.write_table(table, f"{folder}/back.parquet", row_group_size=3)
+        read(f"written by pyarrow, {name}", f"{folder}/back.parquet")
+        with pyarrow.ipc.new_file(f"{folder}/back.arrow", table.schema) as out:
+            out.write_table(table, max_chunksize=3)
+        read(f"back.arrow written by pyarrow, {name}", f"{folder}/back.arrow")
+    with pyarrow.ipc.new_stream(f"{folder}/back.arrows", plainly.schema) as out:
+        out.write_table(plainly, max_chunksize=3)
+    read("back.arrows written by pyarrow, lengths of time", f"{folder}/back.arrows")
+    duckdb.sql(f"copy (select * from '{path}') to '{folder}/back.parquet' (format parquet)")
+    read("written by duckdb", f"{folder}/back.parquet")
+    pandas.read_parquet(path, dtype_backend="pyarrow").to_parquet(f"{folder}/back.parquet")
+    read("written by pandas", f"{folder}/back.parquet")
+
+
 with tempfile.TemporaryDirectory() as folder:
     go("-write", folder)
+    check_kinds(folder)
     with open(f"{folder}/table.jsonl", encoding="utf-8") as file:
         want = [json.loads(line) for line in file]
     path = f"{folder}/table.parquet"

@@ -2,20 +2,24 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"iter"
 	"math/rand/v2"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/connect/parquet"
+	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
 )
 
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// largeSchema is a table of ten columns: five of numbers, two of times and three of levels.
+// largeSchema returns a table of ten columns: five of numbers, two of times and three of levels.
 func largeSchema() (records.Schema, error) {
 	return records.NewSchema(
 		records.Numeric("amount", 0, 1).WithMissing(), records.Integer("day", 0, 1<<20),
@@ -27,10 +31,10 @@ func largeSchema() (records.Schema, error) {
 	)
 }
 
-// part is how many rows are in memory at once.
+// part is the number of rows in memory at a time.
 const part = 100_000
 
-// writeLarge writes a table of so many rows that are made up.
+// writeLarge writes a table of generated rows.
 func writeLarge(path string, rows int) error {
 	s, err := largeSchema()
 	if err != nil {
@@ -86,6 +90,54 @@ func madeUp(s records.Schema, rows int) iter.Seq2[records.Data, error] {
 	}
 }
 
+// fitLarge reads a table in pieces, fits MERF on them and draws some rows.
+func fitLarge(path string) error {
+	s, err := largeSchema()
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	begin, rows := time.Now(), 0
+	budget := accountant.Budget{Epsilon: 1, Delta: 1e-9}
+	plan, err := merf.Config{Schema: s, Budget: budget,
+		Generator: merf.GeneratorConfig{Steps: 300}}.Plan()
+	if err != nil {
+		return err
+	}
+	ledger := accountant.NewLedger(budget)
+	trusted := records.Limits{UnpackedBytes: 1 << 40, Values: 1 << 40}
+	gen, err := plan.FitStream(context.Background(), ledger,
+		func(yield func(records.Data, error) bool) {
+			for f, err := range parquet.Stream(file, info.Size(), s, part, trusted) {
+				if err == nil {
+					rows += f.Len()
+				}
+				if !yield(f, err) {
+					return
+				}
+			}
+		})
+	if err != nil {
+		return err
+	}
+	report("read and fitted", rows, begin)
+	drawn, err := gen.Sample(context.Background(), 1000)
+	if err != nil {
+		return err
+	}
+	fmt.Println(drawn.Len(), "synthetic rows")
+	fmt.Println(gen.Guarantee())
+	return nil
+}
+
 // scanLarge reads a table in pieces, in the ways that there are.
 func scanLarge(path, way string) error {
 	s, err := largeSchema()
@@ -131,7 +183,7 @@ func scanLarge(path, way string) error {
 	return nil
 }
 
-// report says how fast that was and how much memory it took at most.
+// report prints the speed and the largest memory use.
 func report(what string, rows int, begin time.Time) {
 	seconds := time.Since(begin).Seconds()
 	peak := "unknown"
@@ -141,6 +193,9 @@ func report(what string, rows int, begin time.Time) {
 			peak = strings.TrimSpace(size)
 		}
 	}
-	fmt.Printf("%s: %d rows in %.1f s, %.2f million a second, at most %s of memory\n", what, rows,
-		seconds, float64(rows)/seconds/1e6, peak)
+	var use syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &use)
+	worked := time.Duration(use.Utime.Nano() + use.Stime.Nano()).Seconds()
+	fmt.Printf("%s: %d rows in %.1f s, %.1f s of processor time, %.2f million a second, "+
+		"at most %s of memory\n", what, rows, seconds, worked, float64(rows)/seconds/1e6, peak)
 }

@@ -1,13 +1,15 @@
 // Command formats writes a table in every format of the library, or reads one back, so that
-// programs in Python can be asked whether they see the same values: see check.py.
+// programs in Python can compare the values: see check.py.
 //
 //	go run . -write FOLDER     writes a table, images and a network in every format
-//	go run . -read FILE        prints the records of a Parquet or Arrow file as lines of JSON
+//	go run . -read FILE        prints the records of a Parquet or Arrow file as lines of JSON;
+//	                           with -kinds those of the table that has all kinds of columns
 //	go run . -pictures PATH    prints the images of a folder or of a CIFAR file
 //	go run . -weights FILE     prints the parameters of a safetensors or .npz file
 //	go run . -networks FOLDER  writes networks as ONNX files, with inputs and outputs beside them
 //	go run . -large FILE -rows N        writes a large Parquet file
 //	go run . -large FILE -scan WAY      reads it: "stream", "one group", "groups", "two columns"
+//	go run . -large FILE -fit           reads it and fits MERF on it, in pieces
 package main
 
 import (
@@ -17,7 +19,6 @@ import (
 	"iter"
 	"log"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -29,11 +30,13 @@ import (
 func main() {
 	log.SetFlags(0)
 	folder, file := flag.String("write", "", "folder"), flag.String("read", "", "Parquet file")
+	kinds := flag.Bool("kinds", false, "read the table of all kinds of columns")
 	pictures := flag.String("pictures", "", "folder or CIFAR file")
 	net := flag.String("weights", "", "safetensors or .npz file")
 	nets := flag.String("networks", "", "folder")
 	large, rows := flag.String("large", "", "Parquet file"), flag.Int("rows", 10_000_000, "to write")
 	scan := flag.String("scan", "", "how to read it")
+	fit := flag.Bool("fit", false, "fit MERF on the large file")
 	flag.Parse()
 	schema, err := records.NewSchema(
 		records.Numeric("x", -math.MaxFloat64/2, math.MaxFloat64/2).WithMissing(),
@@ -44,9 +47,16 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	if *kinds {
+		if schema, err = kindsSchema(); err != nil {
+			log.Fatal(err)
+		}
+	}
 	switch {
 	case *scan != "":
 		err = scanLarge(*large, *scan)
+	case *fit:
+		err = fitLarge(*large)
 	case *large != "":
 		err = writeLarge(*large, *rows)
 	case *nets != "":
@@ -58,7 +68,8 @@ func main() {
 	case *file != "":
 		err = show(*file, schema)
 	default:
-		err = errors.Join(write(*folder, schema), writeWeights(*folder), writePictures(*folder))
+		err = errors.Join(write(*folder, schema), writeKinds(*folder), writeWeights(*folder),
+			writePictures(*folder))
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -84,39 +95,15 @@ func write(folder string, s records.Schema) error {
 		}
 	}
 	f := b.Frame()
-	lines, err := os.Create(filepath.Join(folder, "table.jsonl"))
-	if err != nil {
+	if err := writeFiles(folder, "table", f); err != nil {
 		return err
-	}
-	defer lines.Close()
-	if err := (records.JSONLines{}).WriteFrame(lines, f); err != nil {
-		return err
-	}
-	columns, err := os.Create(filepath.Join(folder, "table.parquet"))
-	if err != nil {
-		return err
-	}
-	defer columns.Close()
-	if err := parquet.WriteFrame(columns, f); err != nil {
-		return err
-	}
-	for name, layout := range map[string]arrow.Layout{"table.arrows": arrow.StreamLayout,
-		"table.arrow": arrow.FileLayout} {
-		file, err := os.Create(filepath.Join(folder, name))
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		if err := arrow.WriteFrames(file, layout, s, halves(f)); err != nil {
-			return err
-		}
 	}
 	return parquet.WriteDataset(filepath.Join(folder, "dataset"), parquet.Dataset{
 		Name: "Made: \"up\"", ShardRows: 3, Tags: []string{"synthetic"}, Text: "Seven records."}, s,
 		halves(f))
 }
 
-// halves is a table in two parts.
+// halves returns a table in two parts.
 func halves(f *records.Frame) iter.Seq2[records.Data, error] {
 	return func(yield func(records.Data, error) bool) {
 		_ = yield(f.Slice(0, f.Len()/2), nil) && yield(f.Slice(f.Len()/2, f.Len()), nil)

@@ -23,8 +23,7 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// networks writes one network after another as ONNX files, and beside each what the library states
-// of some rows.
+// networks writes networks as ONNX files, each with a file of the library's outputs for some rows.
 type networks struct {
 	folder string
 	rng    *rand.Rand
@@ -32,7 +31,7 @@ type networks struct {
 	err    error
 }
 
-// asked is what a program in Python reads beside a network.
+// asked is what a program in Python reads together with a network.
 type asked struct {
 	Name   string
 	Input  [][]float32
@@ -47,7 +46,7 @@ func (n *networks) rows(count, width int) device.Matrix {
 	return m
 }
 
-// write writes a network and the row y that the library states for each row of x.
+// write writes a network and the library's output y for each row of x.
 func (n *networks) write(name string, layers []models.Layer, err error, x, y device.Matrix) {
 	if n.err != nil || err != nil {
 		n.err = first(n.err, err)
@@ -84,7 +83,7 @@ func first(a, b error) error {
 	return b
 }
 
-// moved changes parameters, so that none is 0 or 1 by accident.
+// moved changes parameters, so that none is 0 or 1 by chance.
 func (n *networks) moved(p device.Params) {
 	for i := range p.Flat.Data {
 		p.Flat.Data[i] += float32(0.05 * n.rng.NormFloat64())
@@ -176,7 +175,7 @@ func (n *networks) vae() {
 	n.write("decoder of a VAE", layers, err, x, y)
 }
 
-// labelled are records of classes that differ.
+// labelled returns records of classes that differ.
 func (n *networks) labelled(s records.Schema) (*records.Table, error) {
 	const count = 90
 	lo, hi := s.Bounds()
@@ -232,8 +231,8 @@ func (n *networks) classifiers() {
 	}
 }
 
-// released are generators that were trained privately, compared with what they sample of codes that
-// a seed tells.
+// released writes generators that were trained privately, with the records that they draw from
+// seeded codes.
 func (n *networks) released() {
 	budget := accountant.Budget{Epsilon: 5, Delta: 1e-5}
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 20, Optimizer: sgd.Adam(1e-3)}
@@ -298,7 +297,7 @@ func (n *networks) released() {
 	}
 }
 
-// drawn are the codes of a seeded draw of a system, with room for classes.
+// drawn returns the codes of a seeded draw of a system, with room for classes.
 func (n *networks) drawn(system uint64, rows, latent, classes int) device.Matrix {
 	rng, x := rand.New(rand.NewPCG(3, system)), device.CPU().New(rows, latent+classes)
 	for i := range rows {

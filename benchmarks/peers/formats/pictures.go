@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/records/images"
 )
 
-// pictureSchema is of small images in colour; those of CIFAR are of 32 pixels.
+// pictureSchema returns a schema of small images in colour; CIFAR's images have sides of 32 pixels.
 func pictureSchema() records.Schema { return records.RGBImage(5, 7).WithLabels("cat", "a dog") }
 
 // writePictures writes images as files of every form.
@@ -33,7 +33,7 @@ func writePictures(folder string) error {
 	return records.WriteCIFAR(file, records.CIFAR10, large)
 }
 
-// madeUpImages have every level.
+// madeUpImages returns images with every level.
 func madeUpImages(s records.Schema, n int) (*records.Table, error) {
 	levels, labels := make([]uint8, n*s.Dim()), make([]int32, n)
 	for i := range levels {

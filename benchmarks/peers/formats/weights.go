@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/weights"
 )
 
-// network is the parameters that every program is asked for.
+// network returns the parameters that every program reads.
 func network() device.Params {
 	p := device.NewParams(device.CPU(), device.Shape{Name: "0.weight", Rows: 3, Cols: 2},
 		device.Shape{Name: "0.bias", Rows: 1, Cols: 2})

@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// scattered are the features of images, with their labels.
+// scattered returns the features of images, with their labels.
 func scattered(kernel rff.Scattering, t *records.Table) (*records.Table, error) {
 	s := t.Schema()
 	m, err := kernel.Features(rff.Layout{In: s.Dim(), Height: s.Height(), Width: s.Width()}, 0)

@@ -23,7 +23,7 @@ func (n *numbers) Set(text string) error {
 	return nil
 }
 
-// or is the list, or one number where there is none.
+// or returns the list, or a list of v if it is empty.
 func (n numbers) or(v float64) []float64 {
 	if len(n) == 0 {
 		return []float64{v}

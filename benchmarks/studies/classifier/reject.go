@@ -16,7 +16,7 @@ import (
 )
 
 // rejection compares two ways to spend one budget: MERF with all of it, and MERF with what the
-// classifier leaves, of whose samples those are kept that the classifier gives their own label.
+// classifier leaves, keeping only samples whose label the classifier confirms.
 type rejection struct {
 	kernel      rff.Scattering
 	budget      accountant.Budget
@@ -27,7 +27,7 @@ type rejection struct {
 	train, test *records.Table // images
 }
 
-// samples is how many synthetic images the judge learns from.
+// samples is the number of synthetic images that the judge learns from.
 const samples = 6000
 
 func (r rejection) run(ctx context.Context) error {
@@ -79,7 +79,7 @@ func (r rejection) run(ctx context.Context) error {
 	return nil
 }
 
-// named are the images whose label the classifier gives, and their part of all.
+// named returns the images whose label the classifier gives, and their part of all.
 func (r rejection) named(t *records.Table) (*records.Table, float64, error) {
 	features, err := scattered(r.kernel, t)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r rejection) named(t *records.Table) (*records.Table, float64, error) {
 	return t.Take(keep), float64(len(keep)) / float64(t.Len()), nil
 }
 
-// classes are those that the classifier names.
+// classes returns the classes that the classifier predicts.
 func classes(net *models.Classifier, t *records.Table) []int32 {
 	k := t.Schema().Classes()
 	out := make([]int32, 0, t.Len())

@@ -1,6 +1,6 @@
 // Command contrast measures whether stretching the grey levels of synthetic images helps
-// classifiers that learn from them: of one release of each set, the same samples as they are
-// drawn and stretched.
+// classifiers that learn from them. It compares the same samples of one release as drawn and
+// stretched.
 //
 //	go run ./benchmarks/studies/contrast -set digits
 //	go run ./benchmarks/studies/contrast -set shapes
@@ -83,7 +83,7 @@ func stretch(t *records.Table, black, white float32) *records.Table {
 	}
 	s, err := records.FromFlat(t.Schema(), out, t.Labels()...)
 	if err != nil {
-		panic(err) // values of the schema's own range
+		panic(err) // not reached: the values are in the schema's range
 	}
 	return s
 }

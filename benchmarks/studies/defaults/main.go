@@ -123,7 +123,7 @@ func (c config) judge(ctx context.Context, t task) error {
 	return nil
 }
 
-// others are plans of systems that the flags name and nothing recommends.
+// others returns plans of systems that the flags name and that are not recommended.
 func (c config) others(t task, list []privgen.Recommendation) (more []privgen.Recommendation) {
 	if t.private.Schema().IsImage() {
 		return nil // DPGM has a task of its own
@@ -141,7 +141,7 @@ func (c config) others(t task, list []privgen.Recommendation) (more []privgen.Re
 	return more
 }
 
-// predicted is the plan's own line.
+// predicted returns the line of the plan that predicts time and memory.
 func predicted(p privgen.Plan) string {
 	for line := range strings.Lines(p.String()) {
 		if line = strings.TrimSpace(line); strings.HasPrefix(line, "predicted: ") {

@@ -27,7 +27,7 @@ func (s *study) flags(f *flag.FlagSet) {
 	f.IntVar(&s.width, "gan-width", 0, "width of the critic")
 }
 
-// plan is the recommended plan with another seed of public randomness.
+// plan returns the recommended plan with another seed of public randomness.
 func (s study) plan(t task, b accountant.Budget, p privgen.Plan,
 	seed uint64) (privgen.Plan, error) {
 	q, err := s.start(t, b, p.System(), seed)
@@ -37,7 +37,7 @@ func (s study) plan(t task, b accountant.Budget, p privgen.Plan,
 	return q, err
 }
 
-// start is the plan of a system by its name; nil without an error for baselines.
+// start returns the plan of a system by its name; nil without an error for baselines.
 func (s study) start(t task, b accountant.Budget, system string,
 	seed uint64) (privgen.Plan, error) {
 	schema, n := t.private.Schema(), t.nominal

@@ -29,7 +29,7 @@ type task struct {
 	nominal       int
 }
 
-// tableShapes are those that the rules for tables were fitted on.
+// tableShapes returns the shapes of tables on which the rules were fitted.
 func tableShapes() (names []string, shapes map[string]demo.TableSource) {
 	names = []string{"adult-like", "numbers", "five classes", "few", "bits"}
 	return names, map[string]demo.TableSource{
@@ -60,7 +60,7 @@ func setShapes() (names []string, shapes map[string]demo.SetSource) {
 	}
 }
 
-// tasks are those that the flags name.
+// tasks returns the tasks that the flags name.
 func (c config) tasks() ([]task, error) {
 	switch {
 	case c.train != "":
@@ -116,7 +116,8 @@ func (c config) madeUp() (list []task, err error) {
 	return list, nil
 }
 
-// pictures are grey for systems that know classes, and black and white without them for DPGM.
+// pictures returns grey images for systems that model classes, and black and white images without
+// classes for DPGM.
 func (c config) pictures(d images.Drawing, nominal int) ([]task, error) {
 	train, test, err := c.files.Load(d)
 	if err != nil {
@@ -168,7 +169,7 @@ func (c config) table() ([]task, error) {
 	return []task{{c.train, private, held, c.nominal}}, err
 }
 
-// score says how good synthetic records are. None of it is private.
+// score measures the quality of synthetic records. None of it is private.
 func (t task) score(ctx context.Context, gen *privgen.Generator) (string, error) {
 	s := t.private.Schema()
 	switch {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// across is how many images a row of the picture holds.
+// across is the number of images in a row of the picture.
 const across = 16
 
 // picture writes real images, then one row for each cluster.

@@ -14,7 +14,7 @@ import (
 // The program models black and white images of 28×28 pixels.
 const side = digits.Side
 
-// chain is the run in the library's own words.
+// chain returns the run as a chain of the library.
 func (c config) chain() privgen.DPGMChain {
 	train := sgd.Config{ClipNorm: c.clip, SamplingProbability: c.q, Steps: c.steps,
 		Optimizer: sgd.Momentum(c.lr, 0.9)}
@@ -31,7 +31,7 @@ func (c config) chain() privgen.DPGMChain {
 		Train(train)
 }
 
-// nominalSize is a public guess at the number of records, never the number itself.
+// nominalSize returns a public guess at the number of records, never the number itself.
 func (c config) nominalSize() int {
 	if c.nominal > 0 {
 		return c.nominal

@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// judged is how many synthetic records of each cluster are named.
+// judged is the number of synthetic records of each cluster that are classified.
 const judged = 500
 
 // report measures the generator against real records. None of it is private, and
@@ -29,7 +29,7 @@ func report(ctx context.Context, c config, gen *privgen.Generator, train,
 		return err
 	}
 	if gen.Clusters() == 1 {
-		return nil // every record would get the same label
+		return nil // all records would have the same label
 	}
 	return utility(ctx, c, gen, clusters, train, test)
 }
@@ -47,8 +47,7 @@ func clustering(gen *privgen.Generator, train *records.Table) (evaluate.Clusteri
 	return evaluate.ClusteringAccuracy(assigned, train.Labels(), gen.Clusters())
 }
 
-// agreement lets a classifier that was trained on real images name the samples
-// of each cluster.
+// agreement classifies the samples of each cluster by a classifier that was trained on real images.
 func agreement(ctx context.Context, c config, gen *privgen.Generator, clusters evaluate.Clustering,
 	train, test *records.Table) error {
 	judge, err := classify.NeuralNetwork{Hidden: []int{128}, Seed: c.seed}.Fit(train)
@@ -77,7 +76,7 @@ func agreement(ctx context.Context, c config, gen *privgen.Generator, clusters e
 	return nil
 }
 
-// majority is the commonest class of a cluster and its share.
+// majority returns the commonest class of a cluster and its share.
 func majority(counts []int) (class int, share float64) {
 	total := 0
 	for k, n := range counts {

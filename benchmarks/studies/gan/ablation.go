@@ -114,8 +114,8 @@ func step(q, z float64) accountant.Event {
 	return accountant.PoissonSampled{Probability: q, Event: accountant.Gaussian{NoiseMultiplier: z}}
 }
 
-// allowed is the largest number of steps, each of some releases of their own, whose ε is within the
-// budget.
+// allowed returns the largest number of steps, each of some releases of their own, whose ε is
+// within the budget.
 func allowed(b accountant.Budget, q, z float64, releases int) (int, error) {
 	lo, hi := 0, 1<<21
 	for hi-lo > 1 {

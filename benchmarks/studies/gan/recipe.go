@@ -15,8 +15,8 @@ import (
 // side is that of the images.
 const side = digits.Side
 
-// chain is the run in the library's own words. What is in it was chosen on drawn digits, never on
-// the images of others.
+// chain returns the run as a chain of the library. Its settings were chosen on drawn digits, never
+// on other images.
 func (c config) chain(public *records.Table) privgen.GANChain {
 	var loss models.CriticLoss
 	_ = loss.UnmarshalText([]byte(c.loss)) // what is unknown was refused by load
@@ -56,7 +56,7 @@ func (c config) networks() (models.CriticArchitecture, models.GeneratorArchitect
 		models.MLP{Hidden: []int{2 * c.width, 4 * c.width}, BatchNorm: true}
 }
 
-// data are the images of a run.
+// data holds the images of a run.
 type data struct{ private, public, test *records.Table }
 
 // load reads or draws images, and sets the first of them aside as public.

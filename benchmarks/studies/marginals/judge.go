@@ -27,7 +27,7 @@ func (j judge) validate() error {
 	return nil
 }
 
-// methods are the classifiers by which rows are judged.
+// methods returns the classifiers by which rows are judged.
 func (j judge) methods(s records.Schema) []classify.Method {
 	switch j.classifiers {
 	case "one":
@@ -47,7 +47,7 @@ const (
 	bins        = 20 // of a number, in variations
 )
 
-// measure fills in what the rows reach.
+// measure fills in the scores of the rows.
 func (j judge) measure(r *result, t table, synthetic records.Data) error {
 	real, err := tabular.Read(t.rows, nil)
 	if err != nil {

@@ -154,7 +154,7 @@ func (c config) load() (table, error) {
 
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// holdOut parts rows by a coin for each, thrown from a public seed.
+// holdOut divides rows at random, with a public seed.
 func holdOut(all *records.Frame) (rows, held *records.Frame) {
 	var kept, out []int32
 	rng := rand.New(rand.NewPCG(1, 0x73706c6974))
@@ -168,7 +168,7 @@ func holdOut(all *records.Frame) (rows, held *records.Frame) {
 	return all.Take(kept), all.Take(out)
 }
 
-// one is a run of a system, and what it reaches.
+// one runs a system and returns its result.
 func (c config) one(ctx context.Context, t table, key resultKey) (result, error) {
 	r := result{resultKey: key}
 	runtime.GC()

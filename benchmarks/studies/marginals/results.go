@@ -17,7 +17,7 @@ type resultKey struct {
 	seed          uint64
 }
 
-// result is what a run reached.
+// result holds the scores of a run.
 type result struct {
 	resultKey
 	variation                                     [3]float64
@@ -25,8 +25,8 @@ type result struct {
 	roc, hard, weighted, macro, boosting, seconds float64
 }
 
-// resultNames are the columns of a file of results. Variations, queries and told are better if
-// small; told is the area under the curve of a forest that tells synthetic from real rows.
+// resultNames lists the columns of a file of results. Smaller variations, queries and told are
+// better; told is the area under the curve of a forest that distinguishes synthetic from real rows.
 var resultNames = [...]string{"table", "system", "epsilon", "seed", "variation_1", "variation_2",
 	"variation_3", "queries", "told", "shapes", "trends", "roc", "roc_hard", "weighted_f1",
 	"macro_f1", "roc_boosting", "processor_s"}
@@ -47,7 +47,7 @@ func (r result) fields() []string {
 	return list
 }
 
-// results are those of a file, in order.
+// results holds the results of a file, in order.
 type results []result
 
 func (l results) has(key resultKey) bool {

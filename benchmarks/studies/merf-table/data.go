@@ -45,7 +45,7 @@ func (c config) read(s records.Schema) (train, test *records.Frame, err error) {
 	return train, test, err
 }
 
-// names are those of the files' columns where some are not in the schema; nil where all are, or
+// names returns those of the files' columns where some are not in the schema; nil where all are, or
 // where a header tells.
 func (c config) names(s records.Schema) ([]string, error) {
 	skipped, err := integers(c.skip)

@@ -7,9 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// The made-up table has what real ones have: skewed amounts that are mostly zero, levels of very
-// different size, columns that go together, missing values, and a class of one quarter that depends
-// on several columns at once.
+// The generated table has properties of real tables: skewed amounts that are mostly zero, levels of
+// very different frequency, dependent columns, missing values, and a class of one quarter that
+// depends on several columns together.
 
 var (
 	jobs = []string{"clerk", "craft", "manager", "nurse", "sales", "teacher", "driver",
@@ -38,7 +38,7 @@ func madeUp(s records.Schema, n int, seed uint64) *records.Frame {
 	rng := rand.New(rand.NewPCG(seed, 0x7461626c65))
 	b, err := records.NewFrameBuilder(s)
 	if err != nil {
-		panic(err) // the schema is the program's own
+		panic(err) // not reached: the schema is part of the program
 	}
 	for range n {
 		if err := b.Append(person(rng)...); err != nil {

@@ -41,7 +41,7 @@ func (c config) pictureOf(m *mix.Model) error {
 	return save(sheet, filepath.Join(c.out, "mixtures.png"))
 }
 
-// pictureOfDrawn shows images drawn from class moments, a row a class.
+// pictureOfDrawn shows images drawn from class moments, one row for each class.
 func (c config) pictureOfDrawn(ctx context.Context, moments *mix.Moments) error {
 	drawn, err := moments.Sample(ctx, 40*across, c.seed)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// mixing is the release in the library's own words.
+// mixing returns the release in the library's own words.
 func (c config) mixing() mix.Config {
 	out := mix.Config{Schema: digits.Schema(), Budget: c.budget, Mixtures: c.mixtures,
 		ClipNorm: c.clip,
@@ -94,8 +94,8 @@ func (c config) learn(ctx context.Context, m *mix.Model, test *records.Table, se
 	return s, nil
 }
 
-// network is a small convolutional one; projected records are no images and get two dense layers,
-// as in the paper.
+// network returns a small convolutional one; projected records are no images and get two dense
+// layers, as in the paper.
 func (c config) network(dim int, seed uint64) (*models.Classifier, error) {
 	if c.project > 0 {
 		return models.MLP{Hidden: []int{200, 200}}.Classifier(device.CPU(), dim, 10, seed)
@@ -142,8 +142,8 @@ func (c config) fromMixtures(ctx context.Context, m *mix.Model, net *models.Clas
 	return t.Fit(ctx, net, mix.Project(rows, wide))
 }
 
-// seen is how a record looks to a model learnt from the release: shortened, projected where the
-// release is.
+// seen returns how a record looks to a model learnt from the release: shortened, projected where
+// the release is.
 func (c config) seen(m *mix.Model, test *records.Table) (*records.Table, error) {
 	return m.Prepared(test)
 }

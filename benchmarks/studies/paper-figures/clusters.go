@@ -40,8 +40,8 @@ func (f *clusterFigure) spaces(list string) error {
 	return nil
 }
 
-// config is the private k-means both methods run, from the same data-free start. The
-// papers' Lloyd iterations move centres to noisy means and leave it at that.
+// config returns the private k-means both methods run, from the same data-free start. The papers'
+// Lloyd iterations move centres to noisy means without further processing.
 func (f clusterFigure) config() kmeans.Config {
 	c := kmeans.Config{K: 10, Iterations: f.iterations, Small: kmeans.SplitLargest}
 	if !f.shrink {
@@ -50,10 +50,10 @@ func (f clusterFigure) config() kmeans.Config {
 	return c
 }
 
-// epsilons are the budgets of the horizontal axis.
+// epsilons returns the budgets of the horizontal axis.
 func epsilons() []float64 { return []float64{0.1, 0.2, 0.5, 1, 2} }
 
-// space is one way of clustering: a number of features, or 0 for records as they are.
+// space is one way of clustering: a number of features, or 0 for clustering the records themselves.
 type space int
 
 func (s space) String() string {
@@ -109,7 +109,7 @@ func (f clusterFigure) load() (*records.Table, error) {
 	return records.Binarize(grey, 0.5), nil
 }
 
-// accuracy is the mean and the standard deviation over runs, each with its own
+// accuracy returns the mean and the standard deviation over runs, each with its own
 // start, frequencies and noise.
 func (f clusterFigure) accuracy(ctx context.Context, data *records.Table, s space,
 	epsilon float64) (mean, std float64, err error) {

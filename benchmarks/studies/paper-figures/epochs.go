@@ -49,7 +49,7 @@ func figure2(out string) error {
 	return nil
 }
 
-// curves are one setting under three accountings.
+// curves returns one setting under three accountings.
 func (s setting) curves(label string, colour int) ([]curve, error) {
 	claimed := curve{label: label + ", as the papers account (no bound)", colour: colour, dashes: 2}
 	add := curve{label: label + ", sound, add or remove one", colour: colour}
@@ -71,7 +71,8 @@ func (s setting) curves(label string, colour int) ([]curve, error) {
 	return []curve{claimed, add, replace}, nil
 }
 
-// event is what the setting's noise really costs in the sound form of Algorithm 1.
+// event returns the event with the true cost of the setting's noise in the sound form of Algorithm
+// 1.
 //
 // The papers' standard deviations are √2σ times the clip norm. Under
 // add-or-remove-one a sum has sensitivity C and a histogram 1, so multipliers are
@@ -90,9 +91,9 @@ func (s setting) event(steps int, r accountant.Relation) accountant.Event {
 	}}
 }
 
-// claimed is the papers' Theorem 4 as they print it, with Lemma 1's moments
-// (too small by a factor of two) and Theorem 3 (false as used). It is no bound of anything;
-// it is here to be looked at.
+// claimed returns the papers' Theorem 4 as they print it, with Lemma 1's moments (too small by a
+// factor of two) and Theorem 3 (false as used). It is not a bound; it is computed for comparison
+// only.
 func (s setting) claimed(steps int) float64 {
 	best := math.Inf(1)
 	for l := 1.0; l <= 32; l++ {
@@ -111,7 +112,7 @@ func (s setting) stepMoment(l float64) float64 {
 	return best
 }
 
-// sampledMoment is the papers' α(λ): λ times the Rényi divergence of order λ+1 of the
+// sampledMoment returns the papers' α(λ): λ times the Rényi divergence of order λ+1 of the
 // sampled Gaussian.
 func sampledMoment(q, sigma, l float64) float64 {
 	e := accountant.PoissonSampled{Probability: q, Event: accountant.Gaussian{NoiseMultiplier: sigma}}

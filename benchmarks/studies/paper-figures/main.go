@@ -10,10 +10,10 @@
 //	go run ./benchmarks/studies/paper-figures -runs 100 \
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
 //
-// Every curve is labelled with what it is: what the papers' own accounting
-// says, which is no bound, or what is sound, under either relation. There is no
-// guarantee to print: nothing is released, and each of the many runs behind a
-// point of Fig. 3 has a budget of its own and is compared with real labels.
+// The label of every curve says whether it shows the papers' own accounting, which is not a bound,
+// or sound accounting, and under which relation. The program prints no guarantee: it releases
+// nothing, and each of the many runs behind a point of Fig. 3 has a separate budget and is compared
+// with real labels.
 package main
 
 import (

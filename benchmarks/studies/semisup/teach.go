@@ -39,9 +39,8 @@ func (p *pupil) learn(x, targets device.Matrix) {
 	p.descent.Step(p.net.Params().Flat.Data, p.grad.Flat.Data, 1)
 }
 
-// judge states the probabilities of classes. The source passes on the likeliest class alone, which
-// on samples that look like no class in particular makes both classifiers sure of whatever they
-// said first.
+// judge returns the probabilities of classes. The source uses only the most likely class. On
+// samples that resemble no class, this makes both classifiers certain of their first answer.
 func (p *pupil) judge(x device.Matrix) device.Matrix {
 	out := device.HostMatrix(x.Rows, p.net.Classes(), make([]float32, x.Rows*p.net.Classes()))
 	p.net.Predict(device.Batch{Rows: x.Rows, Dense: x}, out)
@@ -84,12 +83,13 @@ func (c config) teach(public, test *records.Table, m *gan.Model, seed uint64) (f
 	return images.Accuracy(test, first.net.PredictClass), nil
 }
 
-// shareAt is the share of samples in a batch: none in the first third, all of -share in the last.
+// shareAt returns the share of samples in a batch: none in the first third, all of -share in the
+// last.
 func (c config) shareAt(round int) float64 {
 	return c.share * min(max(3*float64(round)/float64(c.rounds)-1, 0), 1)
 }
 
-// below is the rows of a and then those of b.
+// below returns the rows of a and then those of b.
 func below(a, b device.Matrix) device.Matrix {
 	flat := make([]float32, 0, (a.Rows+b.Rows)*a.Cols)
 	for _, m := range []device.Matrix{a, b} {
@@ -100,7 +100,7 @@ func below(a, b device.Matrix) device.Matrix {
 	return device.HostMatrix(a.Rows+b.Rows, a.Cols, flat)
 }
 
-// draw is a batch of images and their classes, with replacement.
+// draw returns a batch of images and their classes, with replacement.
 func draw(t *records.Table, n int, rng *rand.Rand) (x, targets device.Matrix) {
 	rows := make([]int32, n)
 	for i := range rows {
@@ -116,7 +116,7 @@ func draw(t *records.Table, n int, rng *rand.Rand) (x, targets device.Matrix) {
 	return b.Dense, targets
 }
 
-// sample is a batch of the generator's images, and the same with their codes.
+// sample returns a batch of the generator's images, and the same with their codes.
 func sample(m *gan.Model, n, dim int, rng *rand.Rand) (x, both device.Matrix, err error) {
 	codes := device.HostMatrix(n, latent, make([]float32, n*latent))
 	for i := range codes.Data {

@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string) error {
 	return figures(c, results)
 }
 
-// judge fits, samples and asks, once a seed.
+// judge fits, samples and evaluates, once for each seed.
 func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *records.SetTable,
 	truth *itemsets.Index) (result, error) {
 	out := result{method: m.name, epsilon: eps}
@@ -85,7 +85,7 @@ func (c config) judge(ctx context.Context, m synthesiser, eps float64, real *rec
 	return out, nil
 }
 
-// tell prints what one run promised and how good it was.
+// tell prints the guarantee and the errors of one run.
 func (c config) tell(m synthesiser, eps float64, seed uint64, f fitted, e itemsets.QueryErrors,
 	truth, guess *itemsets.Index) error {
 	if !c.verbose {

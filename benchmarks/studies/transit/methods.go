@@ -24,7 +24,7 @@ type synthesiser struct {
 	fit  func(context.Context, accountant.Budget, records.Data, uint64) (fitted, error)
 }
 
-// fitted is what came of it.
+// fitted is the result of a fit.
 type fitted struct {
 	bill      string
 	paper     string
@@ -73,7 +73,7 @@ func baseline(s records.Schema,
 	}
 }
 
-// dpgm is the library's own system.
+// dpgm returns the library's own system.
 func (c config) dpgm(s records.Schema, k int) func(context.Context, accountant.Budget, records.Data,
 	uint64) (fitted, error) {
 	return func(ctx context.Context, b accountant.Budget, data records.Data,
@@ -98,7 +98,7 @@ func drawn(g *privgen.Generator) func(context.Context, int, uint64) (records.Dat
 	}
 }
 
-// chain is the run in the library's own words.
+// chain returns the run as a chain of the library.
 func (c config) chain(s records.Schema, b accountant.Budget, k int, seed uint64) privgen.DPGMChain {
 	q := min(c.batch/float64(c.nominal), 1)
 	steps := or(c.steps, c.epochs*int(math.Ceil(1/q)))
@@ -120,6 +120,6 @@ func (c config) chain(s records.Schema, b accountant.Budget, k int, seed uint64)
 		Small: kmeans.SplitLargest})
 }
 
-// rate is the learning rate of a run of so many steps. Adam makes noise a random walk of steps of
-// one size: their number must not decide how far it strays.
+// rate returns the learning rate of a run of so many steps. Adam makes noise a random walk of steps
+// of one size: their number must not decide how far it strays.
 func (c config) rate(steps int) float64 { return c.lr * math.Sqrt(min(1000/float64(steps), 1)) }

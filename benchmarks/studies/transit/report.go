@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/evaluate/itemsets"
 )
 
-// classError is the mean error of "any" in one length class over all runs.
+// classError returns the mean error of "any" in one length class over all runs.
 func (r result) classError(class int) float64 {
 	sum := 0.0
 	for _, e := range r.runs {
@@ -16,8 +16,8 @@ func (r result) classError(class int) float64 {
 	return sum / float64(len(r.runs))
 }
 
-// meanAny is the mean over classes and its standard deviation over runs; meanAll is the mean of the
-// other reading.
+// meanAny returns the mean over classes and its standard deviation over runs; meanAll is the mean
+// of the other reading.
 func (r result) meanAny() (mean, spread float64) {
 	return meanOf(r.runs, itemsets.QueryErrors.MeanAny)
 }

@@ -7,19 +7,19 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// cipherRounds is how many round keys AES-256 has after the first.
+// cipherRounds is the number of round keys of AES-256 after the first one.
 const cipherRounds = 14
 
 // aes writes the kernels of package entropy: the key schedule of AES-256 and its keystream in
-// counter mode, four blocks to a register. What they must compute package crypto/aes says.
+// counter mode, four blocks to a register. The results are those of package crypto/aes.
 func aes() {
 	schedule()
 	keystream()
 	writeCounterTables()
 }
 
-// schedule expands a key (FIPS 197, section 5.2) without tables: AESKEYGENASSIST takes the same
-// time whatever the key.
+// schedule expands a key (FIPS 197, section 5.2) without tables, because the time of
+// AESKEYGENASSIST does not depend on the key.
 func schedule() {
 	TEXT("expandKeyAES", NOSPLIT, "func(key, schedule *byte)")
 	Doc("expandKeyAES writes the fifteen round keys of a key of 32 bytes.")
@@ -51,9 +51,9 @@ func schedule() {
 	RET()
 }
 
-// keystream encrypts counter blocks. A block is eight bytes that stay, first, and the block's
-// number as eight bytes, most significant first. Numbers go up by one a block and must not wrap
-// around.
+// keystream encrypts counter blocks. A block consists of eight fixed bytes, the argument first, and
+// the block's number in eight bytes, most significant byte first. Numbers increase by one with each
+// block and must not wrap around.
 func keystream() {
 	TEXT("keystreamVAES", NOSPLIT, "func(n int, dst, schedule *byte, first, number uint64)")
 	Doc("keystreamVAES writes n times 64 bytes of keystream, from block number on; first holds the",
@@ -64,7 +64,7 @@ func keystream() {
 	four, reverse := ZMM(), ZMM()
 	VMOVDQU64(counterTable(1), four)
 	VMOVDQU64(counterTable(2), reverse)
-	for _, vectors := range []int{8, 1} { // eight registers hide how long a round takes
+	for _, vectors := range []int{8, 1} { // eight registers hide the latency of a round
 		label, behind := map[int]string{8: "eight", 1: "one"}[vectors],
 			map[int]string{8: "few", 1: "end"}[vectors]
 		SUBQ(U8(vectors), n)
@@ -90,7 +90,7 @@ func keystream() {
 	RET()
 }
 
-// roundKeys are the fifteen round keys, each in every lane of a register.
+// roundKeys returns the fifteen round keys, each in every lane of a register.
 func roundKeys(schedule GPVirtual) []VecVirtual {
 	keys := make([]VecVirtual, cipherRounds+1)
 	for i := range keys {
@@ -100,8 +100,8 @@ func roundKeys(schedule GPVirtual) []VecVirtual {
 	return keys
 }
 
-// counterBlocks are the first four counter blocks, numbers least significant byte first, from the
-// arguments first and number.
+// counterBlocks returns the first four counter blocks, computed from the arguments first and
+// number. Numbers have their least significant byte first.
 func counterBlocks() VecVirtual {
 	counter, head, low := ZMM(), XMM(), XMM()
 	VMOVQ(argument("first"), head)
@@ -112,7 +112,7 @@ func counterBlocks() VecVirtual {
 	return counter
 }
 
-// encrypt runs blocks through the rounds side by side.
+// encrypt encrypts several blocks at the same time, round by round.
 func encrypt(blocks, keys []VecVirtual) {
 	for _, x := range blocks {
 		VPXORQ(keys[0], x, x)
@@ -127,16 +127,16 @@ func encrypt(blocks, keys []VecVirtual) {
 	}
 }
 
-// counterTable is what writeCounterTables puts at a place.
+// counterTable returns the address of table i of writeCounterTables.
 func counterTable(i int) Mem { return NewDataAddr(NewStaticSymbol(counterTables), 64*i) }
 
 const counterTables = "counterTables"
 
-// writeCounterTables puts what is added to four blocks' numbers at first and later, and where the
-// bytes of a block come from.
+// writeCounterTables writes three tables: what is added to the numbers of the first four blocks,
+// what is added for every further four, and the order of the bytes of a block.
 func writeCounterTables() {
 	GLOBL(counterTables, attr.RODATA|attr.NOPTR)
-	const swapped = 0x08090a0b0c0d0e0f // the last eight bytes, turned round
+	const swapped = 0x08090a0b0c0d0e0f // the last eight bytes in reverse order
 	for i, pair := range [3]func(lane int) (first, last uint64){
 		func(lane int) (first, last uint64) { return 0, uint64(lane) },
 		func(int) (first, last uint64) { return 0, 4 },

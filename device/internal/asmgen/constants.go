@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// constants are 32-bit patterns repeated over a vector of sixteen, so that any instruction can take
-// them from memory.
+// constants collects 32-bit patterns. Each is repeated over a vector of sixteen, so that any
+// instruction can read it from memory.
 type constants struct {
 	at    map[uint32]int
 	order []uint32
@@ -17,7 +17,7 @@ type constants struct {
 
 const constantsName = "vectorConstants"
 
-// bits returns a vector of one bit pattern.
+// bits returns the address of a vector that repeats a bit pattern.
 func (c *constants) bits(b uint32) Mem {
 	if c.at == nil {
 		c.at = map[uint32]int{}
@@ -29,10 +29,10 @@ func (c *constants) bits(b uint32) Mem {
 	return NewDataAddr(NewStaticSymbol(constantsName), 64*c.at[b])
 }
 
-// f returns a vector of one number.
+// f returns the address of a vector that repeats a number.
 func (c *constants) f(v float64) Mem { return c.bits(math.Float32bits(float32(v))) }
 
-// write puts the constants into the file.
+// write writes the constants to the file.
 func (c *constants) write() {
 	GLOBL(constantsName, attr.RODATA|attr.NOPTR)
 	for i, b := range c.order {

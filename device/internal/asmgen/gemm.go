@@ -8,19 +8,18 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A micro-kernel holds a tile of rows × (vecs·lanes) elements of C in registers while it walks
-// along k. It does so for several tiles that lie below each other, all against the same panel of B.
+// A micro-kernel holds a tile of rows × (vecs·lanes) elements of C in registers while it goes along
+// k. It computes several tiles, one below the other, with the same panel of B.
 //
-//	tiles  how many tiles
+//	tiles  number of tiles
 //	k      length of the products, at least 1
 //	a      first element of A;  ar, ak: bytes between its rows and between its columns
 //	b      first element of the panel, whole vectors;  bk: bytes between its rows
 //	c      first element of C;  cr: bytes between its rows
-//	add    1 to start from C, 0 to start from zero; otherwise the bits of a float32
-//	       number, the origin, to start from it and
-//	       to add to C, which then holds int32 numbers, the bits of what came
-//	       out less those of the origin
-//	mask   nil, or one int32 per lane of the last vector: memory of C is touched only where it is −1
+//	add    1 to start at C, 0 to start at zero; any other value is the bits of a float32
+//	       number, the origin: the kernel starts there, and adds the bits of the result
+//	       minus those of the origin to C, which holds int32 numbers
+//	mask   nil, or one int32 for each lane of the last vector: C is accessed only where it is −1
 const signature = "func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr " +
 	"int, add int, mask *int32)"
 
@@ -37,7 +36,7 @@ func gemm() {
 	}
 }
 
-// tile is the form of a kernel's register tile: 8 lanes stand for AVX2, 16 for AVX-512.
+// tile is the form of a kernel's register tile. AVX2 has 8 lanes, AVX-512 has 16.
 type tile struct {
 	rows, vecs, lanes int
 }
@@ -56,10 +55,10 @@ func (t tile) vector() VecVirtual {
 	return YMM()
 }
 
-// rowsOf addresses consecutive rows of a matrix from few registers: x86 scales an index by 1, 2 and
-// 4, and a register of three strides adds the third row.
+// rowsOf addresses consecutive rows of a matrix with few registers. An x86 address scales its index
+// by 1, 2 or 4; a register that holds three strides addresses the third row.
 type rowsOf struct {
-	base           []GPVirtual // one per five rows (three without triple)
+	base           []GPVirtual // one for every five rows (three without triple)
 	stride, triple GPVirtual
 	group          int
 }
@@ -79,7 +78,7 @@ func newRows(base, stride GPVirtual, rows int) rowsOf {
 	return r
 }
 
-// reset points at the rows that begin at start.
+// reset lets r address the rows that begin at start.
 func (r rowsOf) reset(start GPVirtual) {
 	MOVQ(start, r.base[0])
 	for i := 1; i < len(r.base); i++ {
@@ -93,7 +92,7 @@ func (r rowsOf) reset(start GPVirtual) {
 	}
 }
 
-// step moves all rows by a number of bytes.
+// step advances the addresses of all rows by a number of bytes.
 func (r rowsOf) step(by Op) {
 	for _, b := range r.base {
 		ADDQ(by, b)
@@ -147,12 +146,12 @@ func (t tile) kernel() {
 	RET()
 }
 
-// panelAhead is how many bytes of a panel the wide kernels fetch ahead: the first tile of a column
-// finds the panel in an outer cache, which such a core empties faster than the processor's own
-// prefetching fills.
+// panelAhead is the distance in bytes at which the AVX-512 kernels prefetch a panel. The first tile
+// of a column finds the panel in an outer cache, and reads it faster than the processor prefetches
+// on its own.
 const panelAhead = 1024
 
-// along runs over k.
+// along writes the loop over k.
 func (t tile) along(acc [][]VecVirtual, a rowsOf, ak, bk GPVirtual) {
 	b, left := GP64(), GP64()
 	Load(Param("b"), b)
@@ -187,7 +186,7 @@ func (t tile) along(acc [][]VecVirtual, a rowsOf, ak, bk GPVirtual) {
 	JNZ(LabelRef("along"))
 }
 
-// start fills the tile's registers: with C, or with zeros.
+// start fills the registers of the tile with C, with zeros or with the origin.
 func (t tile) start(acc [][]VecVirtual, c, cr GPVirtual) {
 	CMPQ(argument("add"), U8(1))
 	JEQ(LabelRef("fromC"))
@@ -217,7 +216,7 @@ func (t tile) start(acc [][]VecVirtual, c, cr GPVirtual) {
 	Label("started")
 }
 
-// finish writes the tile to C.
+// finish stores the tile in C.
 func (t tile) finish(acc [][]VecVirtual, c, cr GPVirtual) {
 	CMPQ(argument("add"), U8(1))
 	JBE(LabelRef("store"))
@@ -226,8 +225,7 @@ func (t tile) finish(acc [][]VecVirtual, c, cr GPVirtual) {
 	t.move("store", acc, c, cr, true)
 }
 
-// harvest turns the tile into the whole numbers of C plus those that the tile's bits are above the
-// origin's.
+// harvest sets the tile to the integers of C plus the bits of the tile minus those of the origin.
 func (t tile) harvest(acc [][]VecVirtual, c, cr GPVirtual) {
 	rows := newRows(c, cr, t.rows)
 	rows.reset(c)
@@ -273,7 +271,7 @@ func (t tile) harvest(acc [][]VecVirtual, c, cr GPVirtual) {
 	}
 }
 
-// origin fills a register with the origin.
+// origin fills a register with copies of the origin.
 func (t tile) origin(x VecVirtual) {
 	bits := GP64()
 	Load(Param("add"), bits)
@@ -285,11 +283,12 @@ func (t tile) origin(x VecVirtual) {
 	VBROADCASTSS(x.AsX(), x)
 }
 
-// subtract and plus change int32 numbers.
+// subtract and plus are operations on int32 numbers.
 func (t tile) subtract(y Op, x VecVirtual) { VPSUBD(y, x, x) }
 func (t tile) plus(y Op, x VecVirtual)     { VPADDD(y, x, x) }
 
-// move loads or stores the tile, of its last column of vectors only what the mask allows.
+// move loads or stores the tile. In the last column of vectors it accesses only the lanes that the
+// mask allows.
 func (t tile) move(label string, acc [][]VecVirtual, c, cr GPVirtual, store bool) {
 	rows := newRows(c, cr, t.rows)
 	rows.reset(c)
@@ -359,7 +358,7 @@ func (t tile) moveMasked256(acc [][]VecVirtual, rows rowsOf, mask GPVirtual, sto
 	}
 }
 
-// argument addresses an argument where the caller left it.
+// argument returns the address of an argument on the stack.
 func argument(name string) Mem {
 	b, err := Param(name).Resolve()
 	if err != nil {

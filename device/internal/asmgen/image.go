@@ -8,12 +8,13 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// raise writes the kernel that sums up what patches hold for a pixel, for some pixels side by side:
+// raise writes the kernel that sums up the values of a pixel in all patches, for several adjacent
+// pixels at a time:
 //
 //	dst[i·stepDst] = Σₐ Σ_b src[a·stepA + b·stepB + i·stepX],  vectors of eight, a before b
 //
-// Each sum is one chain from zero; steps are in bytes. Where a mask is given, only the numbers that
-// it allows are read and written.
+// Each sum is one chain that starts at zero. Steps are in bytes. If a mask is given, only the
+// numbers that it allows are read and written.
 func raise(pixels int) {
 	TEXT(fmt.Sprintf("raise%dAVX2", pixels), NOSPLIT, "func(na, nb int, src *float32, stepA, stepB, "+
 		"stepX int, dst *float32, stepDst int, mask *int32)")
@@ -68,7 +69,7 @@ func raise(pixels int) {
 	store(keep)
 }
 
-// between writes the kernel of interpolation between pixels: n ≥ 1 vectors of eight,
+// between writes the kernel that interpolates between pixels, for n ≥ 1 vectors of eight:
 //
 //	dst[i·stepDst] = ¾·a[i·step] + ¼·b[i·step]
 func between() {
@@ -92,9 +93,9 @@ func between() {
 	RET()
 }
 
-// apart writes the kernel of its transpose:
+// apart writes the kernel of the transpose of between:
 //
-//	dst[i·stepDst] = ((¼·a + ¾·b) + ¾·c) + ¼·d, each of [i·step]
+//	dst[i·stepDst] = ((¼·a + ¾·b) + ¾·c) + ¼·d, all at [i·step]
 func apart() {
 	TEXT("apartAVX2", NOSPLIT,
 		"func(n int, a, b, c, d *float32, step int, dst *float32, stepDst int)")
@@ -139,8 +140,8 @@ func image() {
 	columns()
 }
 
-// columns writes the kernels of batch norm: n ≥ 1 rows of eight columns, stride bytes apart. Sums
-// are in float64, one chain a column, and go on from what is in memory.
+// columns writes the kernels of batch normalization, for n ≥ 1 rows of eight columns, stride bytes
+// apart. Sums are in float64, with one chain for each column, and start at the values in memory.
 func columns() {
 	wideOf := func(m Mem) [2]VecVirtual { // eight float32 numbers as float64
 		lo, hi := YMM(), YMM()

@@ -9,8 +9,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The loops take n ≥ 0 numbers, eight at a time; the last ones are read and written through a mask,
-// so that nothing beyond the operands is touched.
+// The loops process n ≥ 0 numbers, eight at a time. The last ones are read and written with a mask,
+// so that memory outside the operands is not accessed.
 
 func begin(name, signature string, doc ...string) {
 	level := "AVX2"
@@ -40,11 +40,11 @@ func single(name string) VecVirtual {
 	return x
 }
 
-// lanes is the access of a loop's body to the next numbers of each operand: a bundle, or what is
-// left at the end.
+// lanes gives the body of a loop access to the next numbers of each operand: a full bundle, or the
+// rest at the end.
 type lanes struct {
 	at   GPVirtual
-	mask VecVirtual    // nil for all
+	mask VecVirtual    // nil for all lanes
 	k    OpmaskVirtual // the same for vectors of sixteen
 }
 
@@ -80,7 +80,8 @@ func (l lanes) element(base GPVirtual, i int) Mem {
 	return Mem{Base: base, Index: l.at, Scale: 1, Disp: size() * i}
 }
 
-// tailMask keeps the first n lanes; the table behind it is ones followed by zeros.
+// tailMask returns a mask that keeps the first n lanes. It is read from a table of ones followed by
+// zeros.
 func tailMask(n GPVirtual) VecVirtual {
 	table, mask := GP64(), YMM()
 	LEAQ(NewDataAddr(NewStaticSymbol(tailMaskName), 32), table)
@@ -98,7 +99,7 @@ func writeTailMask() {
 	}
 }
 
-// tailBits is tailMask for vectors of sixteen.
+// tailBits does what tailMask does, for vectors of sixteen.
 func tailBits(n GPVirtual) OpmaskVirtual {
 	bits, k := GP32(), K()
 	MOVL(n.As32(), ECX)
@@ -109,8 +110,8 @@ func tailBits(n GPVirtual) OpmaskVirtual {
 	return k
 }
 
-// over runs body over n numbers, two vectors at a time, then one, then the rest, and falls through
-// behind it.
+// over writes a loop that runs body over n numbers: two vectors at a time, then one, then the rest.
+// Execution continues after it.
 func over(body func(l lanes)) {
 	n, at := pointer("n"), GP64()
 	XORQ(at, at)
@@ -182,8 +183,9 @@ func axpy() {
 	})
 }
 
-// units adds the whole numbers that w·x is nearest to, in units of the origin's last place, to
-// total: the bits of origin + w·x, which one multiply-add rounds, less those of the origin.
+// units writes the kernel that adds to total the integers nearest to w·x, in units of the last
+// place of the origin: the bits of origin + w·x, which one multiply-add rounds, minus the bits of
+// the origin.
 func units() {
 	begin("units", "func(n int, w, origin float32, x *float32, total *int32)")
 	w, origin, x, total := single("w"), single("origin"), pointer("x"), pointer("total")
@@ -196,8 +198,8 @@ func units() {
 	})
 }
 
-// scaleOdd sets dst to w·src with the last bit of every number set, but to zero where that is not a
-// normal number.
+// scaleOdd writes the kernel that sets dst to w·src with the last bit of every number set, or to
+// zero where w·src is not a normal number.
 func scaleOdd() {
 	begin("scaleOdd", "func(n int, w float32, dst, src *float32)")
 	w, dst, src := single("w"), pointer("dst"), pointer("src")
@@ -214,8 +216,8 @@ func scale() {
 	loop(func(l lanes) { l.store(mul(l.load(x), alpha), x) })
 }
 
-// clamp moves numbers into [lo, hi] by comparisons that NaN fails: it becomes lo. Adding zero turns
-// −0 into 0.
+// clamp writes the kernel that clamps numbers to [lo, hi]. NaN fails its comparisons and becomes
+// lo. Adding zero turns −0 into 0.
 func clamp() {
 	begin("clamp", "func(n int, lo, hi float32, dst, src *float32)")
 	lo, hi, dst, src := single("lo"), single("hi"), pointer("dst"), pointer("src")
@@ -227,19 +229,19 @@ func clamp() {
 	})
 }
 
-// threshold is 1 where a number reaches t and 0 elsewhere, NaN included.
+// threshold writes the kernel that sets numbers of at least t to 1, and others to 0, NaN included.
 func threshold() {
 	begin("threshold", "func(n int, t float32, dst, src *float32)")
 	t, dst, src := single("t"), pointer("dst"), pointer("src")
 	loop(func(l lanes) { l.store(and(compare(atLeast, l.load(src), t).v, c.f(1)), dst) })
 }
 
-// widest is the largest argument the reduction of cosSin is exact for.
+// widest is the largest argument for which the reduction in cosSin is exact.
 const widest = 65536
 
-// cosSin reduces x by multiples n of π/2 in three parts. The products are exact inside the fused
-// operations and the first difference is too, since n·first and x share a grid. The polynomials are
-// those of Cephes (Moshier).
+// cosSin subtracts a multiple n of π/2, in three parts, from x. The products are exact inside the
+// fused operations. The first difference is exact too, because n·first and x are multiples of the
+// same power of two. The polynomials are those of Cephes (Moshier).
 func cosSin() {
 	begin("cosSin", "func(n int, cos, sin, src *float32, scale float32)")
 	cos, sin, src, factor := pointer("cos"), pointer("sin"), pointer("src"), single("scale")
@@ -278,7 +280,7 @@ func cosSin() {
 	})
 }
 
-// tooWide tells arguments that cosSin cannot reduce.
+// tooWide writes the kernel that reports whether there is an argument that cosSin cannot reduce.
 func tooWide() {
 	begin("tooWide", "func(n int, src *float32) bool",
 		"tooWideAVX2 reports whether a number is NaN or too large for cosSin.")
@@ -301,7 +303,7 @@ func tooWide() {
 	RET()
 }
 
-// toDoubles widens eight numbers, four to a register.
+// toDoubles converts eight numbers to float64, four in each register.
 func toDoubles(x VecVirtual) [2]VecVirtual {
 	high, a, b := XMM(), YMM(), YMM()
 	VEXTRACTF128(U8(1), x, high)
@@ -310,8 +312,8 @@ func toDoubles(x VecVirtual) [2]VecVirtual {
 	return [2]VecVirtual{a, b}
 }
 
-// doubles widens the next eight numbers of an operand. Where none is masked it reads them by
-// halves, which saves moving the upper one down.
+// doubles converts the next eight numbers of an operand to float64. Without a mask, it reads the
+// two halves separately, which saves an instruction that moves the upper half.
 func (l lanes) doubles(base GPVirtual, i int) [2]VecVirtual {
 	if l.mask != nil {
 		x := YMM()
@@ -325,7 +327,7 @@ func (l lanes) doubles(base GPVirtual, i int) [2]VecVirtual {
 	return [2]VecVirtual{a, b}
 }
 
-// total adds up the doubles of four registers in a fixed order.
+// total adds up the numbers of four registers in a fixed order and returns the sum from the kernel.
 func total(sums []VecVirtual) {
 	VADDPD(sums[2], sums[0], sums[0])
 	VADDPD(sums[3], sums[1], sums[1])
@@ -341,7 +343,7 @@ func total(sums []VecVirtual) {
 	RET()
 }
 
-// zeroedSums are the partial sums of a bundle of two.
+// zeroedSums returns registers of zeros for the partial sums of a bundle of two.
 func zeroedSums() []VecVirtual {
 	sums := make([]VecVirtual, 4)
 	for i := range sums {
@@ -351,7 +353,8 @@ func zeroedSums() []VecVirtual {
 	return sums
 }
 
-// dot multiplies and adds in float64, where products of float32 are exact.
+// dot writes the kernel of the dot product, which multiplies and adds in float64, where products of
+// float32 numbers are exact.
 func dot() {
 	begin("dot", "func(n int, a, b *float32) float64")
 	a, b := pointer("a"), pointer("b")
@@ -367,7 +370,7 @@ func dot() {
 	total(sums)
 }
 
-// squares is dot of a vector with itself.
+// squares writes the kernel of the dot product of a vector with itself.
 func squares() {
 	begin("squares", "func(n int, a *float32) float64")
 	a := pointer("a")
@@ -382,8 +385,9 @@ func squares() {
 	total(sums)
 }
 
-// squaresOfTwo is squares of two vectors at a time: one alone waits for its own sums. Lanes of
-// eight doubles are the pairs of registers of squares, so the bits are the same.
+// squaresOfTwo writes the kernel that does what squares does for two vectors at a time, because
+// with one vector each addition waits for the previous one. A register of eight float64 numbers
+// holds what squares holds in a pair of registers, so the bits are the same.
 func squaresOfTwo() {
 	begin("squaresOfTwo", "func(n int, a, b *float32) (x, y float64)")
 	rows := [2]GPVirtual{pointer("a"), pointer("b")}
@@ -447,15 +451,15 @@ func squaresOfTwo() {
 	RET()
 }
 
-// adam takes its rates as seven numbers: beta1, rest1, beta2, rest2, step, root, eps. Gradients are
-// multiplied by scale first.
+// adam writes the kernel of a step of Adam. It reads its rates as seven numbers: beta1, rest1,
+// beta2, rest2, step, root, eps. Gradients are multiplied by scale first.
 func adam() {
 	begin("adam", "func(n int, theta, grad, m, v, rates *float32, scale float32)")
 	g, rates, scale := pointer("grad"), pointer("rates"), single("scale")
 	adamLoop(rates, func(l lanes) bundle { return mul(l.load(g), scale) })
 }
 
-// adamOfSum is adam for gradients in float64, whose scale is in float64 too.
+// adamOfSum does what adam does, for a gradient and a scale in float64.
 func adamOfSum() {
 	begin("adamOfSum",
 		"func(n int, theta *float32, grad *float64, m, v, rates *float32, scale float64)")
@@ -512,8 +516,8 @@ func adamLoop(rates GPVirtual, gradient func(l lanes) bundle) {
 	})
 }
 
-// gather adds count ≥ 1 rows of w, stride bytes apart, to n numbers; up to sixty-four stay in
-// registers at a time.
+// gather writes the kernel that adds count ≥ 1 rows of w, stride bytes apart, to n numbers. Up to
+// sixty-four numbers stay in registers at a time.
 func gather() {
 	begin("gather", "func(n int, dst, w *float32, stride int, items *uint32, count int)")
 	n, dst, w, stride := pointer("n"), pointer("dst"), pointer("w"), pointer("stride")
@@ -534,8 +538,8 @@ func gather() {
 		MOVL(Mem{Base: items}, row.As32())
 		IMULQ(stride, row)
 		for line := 0; line < vectors/2 && vectors == 8; line++ {
-			// The next strip of this row: too many rows are on their way for the hardware to follow them
-			// all.
+			// Prefetch the next strip of this row: there are too many rows for the hardware to prefetch all
+			// of them.
 			PREFETCHT0(Mem{Base: w, Index: row, Scale: 1, Disp: 32*vectors + 64*line})
 		}
 		for i, sum := range sums {
@@ -576,7 +580,7 @@ func gather() {
 	RET()
 }
 
-// scatter adds n numbers to each of count ≥ 1 rows of c, stride bytes apart.
+// scatter writes the kernel that adds n numbers to each of count ≥ 1 rows of c, stride bytes apart.
 func scatter() {
 	begin("scatter", "func(n int, c *float32, stride int, items *uint32, count int, src *float32)")
 	base, stride, items, count, src := pointer("c"), pointer("stride"), pointer("items"),

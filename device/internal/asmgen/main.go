@@ -1,7 +1,8 @@
 // Asmgen writes the assembly of packages device, mechanism/internal/sampler and internal/entropy.
-// It is a module of its own so that users of the library never download the assembler generator.
+// It is a separate module, so that users of the library do not download the packages that generate
+// assembly.
 //
-// Run it by go generate in the folder of the package.
+// Run it with go generate in the folder of the package.
 package main
 
 import (
@@ -14,12 +15,12 @@ import (
 
 func main() {
 	part := flag.String("part", "", "which file to write: gemm, pack, thin, vector, image, noise, aes or neon")
-	from := flag.String("from", "", "neon: the assembly of amd64 to translate")
+	from := flag.String("from", "", "for the part neon: the assembly file for amd64 to translate")
 	parts := map[string]func(){
 		"gemm": gemm, "pack": pack, "vector": vector, "thin": thin, "noise": noise,
 		"aes": aes, "image": image,
 	}
-	if flag.Parse(); *part == "neon" { // avo knows no other processor, but has the flags
+	if flag.Parse(); *part == "neon" { // avo supports amd64 only, but defines the flags
 		named := func(name string) string { return flag.Lookup(name).Value.String() }
 		if err := neon(*from, named("out"), named("stubs"), named("pkg")); err != nil {
 			fmt.Fprintln(os.Stderr, "asmgen:", err)
@@ -29,7 +30,7 @@ func main() {
 	}
 	write, ok := parts[*part]
 	if !ok {
-		fmt.Fprintf(os.Stderr, "asmgen: no part %q\n", *part)
+		fmt.Fprintf(os.Stderr, "asmgen: unknown -part %q, see -help\n", *part)
 		os.Exit(2)
 	}
 	ConstraintExpr("!purego")

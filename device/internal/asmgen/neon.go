@@ -9,46 +9,49 @@ import (
 	"strings"
 )
 
-// The kernels of arm64 take the same steps as those of AVX2, and so give the same bits: a vector of
-// eight float32 is two NEON registers, Y0 is V0 and V1, Y1 is V2 and V3, and so on. Functions of
-// vectors are translated from vector_amd64.s, from the loop that takes eight numbers at a time;
-// products have a generator of their own in neon_products.go.
+// The kernels for arm64 do the same operations in the same order as those for AVX2, and so give the
+// same bits. Two NEON registers hold a vector of eight float32 numbers: Y0 becomes V0 and V1, Y1
+// becomes V2 and V3, and so on. Functions of vectors are translated from vector_amd64.s, from the
+// loop that processes eight numbers at a time. Products have their own generator in
+// neon_products.go.
 //
-// Go's assembler knows few vector instructions of floating point, so they are written as words.
+// Go's assembler supports few floating-point vector instructions for arm64, so they are written as
+// words.
 
 // neonFile collects one assembly file and its declarations.
 type neonFile struct {
 	asm, stubs strings.Builder
-	constants  []string // bits of float32, one after the other in use
+	constants  []string // bits of float32 numbers, in the order of their first use
 }
 
 func (f *neonFile) line(format string, args ...any) {
 	fmt.Fprintf(&f.asm, format+"\n", args...)
 }
 
-// word writes an instruction of three registers of four (or two) lanes.
+// word writes an instruction with three registers, each of four (or two) lanes.
 func (f *neonFile) word(name string, d, n, m int) {
 	code, ok := neonCodes[name]
 	if !ok {
-		panic("asmgen: no NEON instruction " + name)
+		panic("asmgen: unknown NEON instruction " + name)
 	}
 	code |= uint32(m)<<16 | uint32(n)<<5 | uint32(d)
 	f.line("\tWORD $%#08x // %s V%d, V%d, V%d", code, name, d, n, m)
 }
 
-// word2 writes an instruction of two registers.
+// word2 writes an instruction with two registers.
 func (f *neonFile) word2(name string, d, n int) { f.word2shift(name, d, n, 0) }
 
-// word2shift writes an instruction of two registers and a field of bits 16 to 22.
+// word2shift writes an instruction with two registers and a value in bits 16 to 22.
 func (f *neonFile) word2shift(name string, d, n, field int) {
 	code, ok := neonCodes[name]
 	if !ok {
-		panic("asmgen: no NEON instruction " + name)
+		panic("asmgen: unknown NEON instruction " + name)
 	}
 	f.line("\tWORD $%#08x // %s V%d, V%d", code|uint32(field)<<16|uint32(n)<<5|uint32(d), name, d, n)
 }
 
-// neonCodes are the instructions with their registers left open. S has four lanes, D two.
+// neonCodes holds the codes of instructions, with all register numbers zero. Instructions with S
+// have four lanes, those with D two.
 var neonCodes = map[string]uint32{
 	"FADD.S": 0x4e20d400, "FSUB.S": 0x4ea0d400, "FMUL.S": 0x6e20dc00, "FDIV.S": 0x6e20fc00,
 	"FMLA.S": 0x4e20cc00, "FMLS.S": 0x4ea0cc00, "FMLA.S0": 0x4f801000,
@@ -61,7 +64,8 @@ var neonCodes = map[string]uint32{
 	"FCVTL": 0x0e617800, "FCVTL2": 0x4e617800, "FMLA.D": 0x4e60cc00, "FADD.D": 0x4e60d400,
 }
 
-// neon writes the kernels of arm64 beside a package's own for amd64.
+// neon translates the amd64 assembly in the file from, and writes the kernels for arm64 to the
+// files asm and stubs.
 func neon(from, asm, stubs, pkg string) error {
 	source, err := os.ReadFile(from)
 	if err != nil {
@@ -94,7 +98,7 @@ func (f *neonFile) beginFramed(name, signature string, frame, bytes int) {
 	fmt.Fprintf(&f.stubs, "\n//go:noescape\nfunc %s%s\n", name, signature)
 }
 
-// constant is the place of a constant of four equal lanes.
+// constant returns the offset of a constant, which is repeated in four lanes.
 func (f *neonFile) constant(bits string) int {
 	for i, c := range f.constants {
 		if c == bits {
@@ -115,13 +119,14 @@ func (f *neonFile) writeConstants() {
 	f.line("GLOBL neonConstants<>(SB), RODATA|NOPTR, $%d", 16*len(f.constants))
 }
 
-// Registers: those of amd64 by their order, R14 the constants, R15 for addresses. V28 to V31 are
-// free for what one instruction of amd64 takes several of here.
+// neonGP maps the general registers of amd64 to those of arm64. R14 holds the address of the
+// constants, and R15 other addresses. V28 to V31 are temporary registers where one instruction of
+// amd64 becomes several of arm64.
 var neonGP = map[string]string{"AX": "R0", "CX": "R1", "DX": "R2", "BX": "R3", "SI": "R4",
 	"DI": "R5", "R8": "R6", "R9": "R7"}
 
 const (
-	spareA = 28 // and the one behind it: what is read from memory
+	spareA = 28 // this register and the next one hold what is read from memory
 	spareB = 30
 	spareC = 31
 )
@@ -135,11 +140,11 @@ var (
 	constantLines = regexp.MustCompile(`DATA vectorConstants<>\+(\d+)\(SB\)/4, \$(\S+)`)
 )
 
-// translate writes the arm64 twin of a function of vectors.
+// translate writes the arm64 version of a function of vectors.
 func (f *neonFile) translate(source, name string) {
 	start := strings.Index(source, "TEXT ·"+name+"AVX2(SB)")
 	if start < 0 {
-		panic("asmgen: no function " + name)
+		panic("asmgen: no function " + name + "AVX2 in the assembly for amd64")
 	}
 	before := strings.LastIndex(source[:start], "// func ")
 	signature, _, _ := strings.Cut(source[before+len("// func ")+len(name+"AVX2"):], "\n")
@@ -165,11 +170,11 @@ func (f *neonFile) translate(source, name string) {
 	f.line("\nend:\n\tRET")
 }
 
-// translation is one function under way.
+// translation is the state of the translation of one function.
 type translation struct {
 	*neonFile
-	bits         map[string]string // of constants, by their place
-	count, index string            // registers that hold n and the bytes that are done
+	bits         map[string]string // of constants, by their offset
+	count, index string            // registers that hold n and the number of bytes done
 	pointers     []*pointerUse
 }
 
@@ -179,7 +184,7 @@ type pointerUse struct {
 	loaded, stored bool
 }
 
-// find notes the operands in memory that a loop uses.
+// find records the operands in memory that a loop uses.
 func (t *translation) find(loop string) {
 	for _, line := range strings.Split(loop, "\n") {
 		_, args := operands(line)
@@ -203,8 +208,8 @@ func (t *translation) find(loop string) {
 	}
 }
 
-// rest writes the loop once more for the fewer than eight numbers that are left, in copies on the
-// stack: nothing beyond the operands is touched.
+// rest writes the body of the loop again for the remaining numbers, fewer than eight. It works on
+// copies on the stack, so that memory outside the operands is not accessed.
 func (t *translation) rest(loop string) {
 	t.word("EOR", spareA, spareA, spareA)
 	for i, p := range t.pointers {
@@ -235,7 +240,7 @@ func (t *translation) instructions(lines string) {
 	}
 }
 
-// operands splits a line of assembly.
+// operands splits a line of assembly into the operation and its arguments.
 func operands(line string) (op string, args []string) {
 	op, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	return op, strings.Split(strings.ReplaceAll(strings.TrimSpace(rest), ", ", ","), ",")
@@ -267,11 +272,11 @@ func (t *translation) instruction(line string) {
 	}
 }
 
-// register2 is one half of a vector register of amd64.
+// register2 returns the NEON register that holds one half of a vector register of amd64.
 func register2(y string, half int) int {
 	m := yRegister.FindStringSubmatch(y)
 	if m == nil {
-		panic("asmgen: no vector register " + y)
+		panic("asmgen: " + y + " is not a vector register")
 	}
 	i, _ := strconv.Atoi(m[1])
 	if 2*i+1 >= spareA {
@@ -306,7 +311,8 @@ func (t *translation) copy(to, from int) {
 	}
 }
 
-// read is the two registers that hold an operand, the spare ones if it comes from memory.
+// read returns the two registers that hold an operand. They are the spare ones if it comes from
+// memory.
 func (t *translation) read(operand string, spare int) [2]int {
 	if m := inConstants.FindStringSubmatch(operand); m != nil {
 		bits, ok := t.bits[m[1]]
@@ -323,14 +329,14 @@ func (t *translation) read(operand string, spare int) [2]int {
 	return [2]int{register2(operand, 0), register2(operand, 1)}
 }
 
-// simple are instructions that are one here as there.
+// simple maps instructions to a single NEON instruction.
 var simple = map[string]string{"VADDPS": "FADD.S", "VSUBPS": "FSUB.S", "VMULPS": "FMUL.S",
 	"VDIVPS": "FDIV.S", "VANDPS": "AND", "VORPS": "ORR", "VXORPS": "EOR", "VPADDD": "ADD.S",
 	"VPSUBD": "SUB.S"}
 
 var unary = map[string]string{"VSQRTPS": "FSQRT.S", "VCVTPS2DQ": "FCVTNS.S", "VCVTDQ2PS": "SCVTF.S"}
 
-// vector translates an instruction whose operands stand in the order last source, first source,
+// vector translates an instruction whose operands are in the order last source, first source,
 // destination.
 func (t *translation) vector(op string, args []string) {
 	if name, ok := unary[op]; ok {
@@ -343,7 +349,7 @@ func (t *translation) vector(op string, args []string) {
 	switch op {
 	case "VROUNDPS":
 		if args[0] != "$0x08" {
-			panic("asmgen: rounding " + args[0])
+			panic("asmgen: no translation of VROUNDPS with mode " + args[0])
 		}
 		for h, x := range t.read(args[1], spareA) {
 			t.word2("FRINTN.S", register2(args[2], h), x)
@@ -388,7 +394,7 @@ func (t *translation) vector(op string, args []string) {
 			t.copy(d, spareC)
 		case op == "VANDNPS":
 			t.word("BIC", d, b, a)
-		case op == "VMINPS": // the second source where the numbers are equal or not ordered
+		case op == "VMINPS": // the second source if the numbers are equal or unordered
 			t.word("FCMGT.S", spareC, b, a)
 			t.word("BSL", spareC, a, b)
 			t.copy(d, spareC)
@@ -402,7 +408,7 @@ func (t *translation) vector(op string, args []string) {
 	}
 }
 
-// compare translates the predicates in use; U ones hold where a number is NaN.
+// compare translates the predicates that the kernels use. Those with U hold if a number is NaN.
 func (t *translation) compare(args []string) {
 	b, a := t.read(args[1], spareA), t.read(args[2], spareB)
 	for h := range 2 {
@@ -424,13 +430,13 @@ func (t *translation) compare(args []string) {
 		case "$0x16": // not ≤, U
 			t.word("FCMGE.S", d, b[h], a[h])
 			t.word2("NOT", d, d)
-		case "$0x03": // not ordered
+		case "$0x03": // unordered
 			t.word("FCMEQ.S", spareC, a[h], a[h])
 			t.word("FCMEQ.S", d, b[h], b[h])
 			t.word("AND", d, d, spareC)
 			t.word2("NOT", d, d)
 		default:
-			panic("asmgen: predicate " + args[0])
+			panic("asmgen: no translation of the predicate " + args[0])
 		}
 	}
 }

@@ -2,9 +2,9 @@ package main
 
 import "fmt"
 
-// Micro-kernels of products for arm64; see gemm.go for their arguments, less the mask, which the
-// caller deals with. A tile of rows × (vecs·8) numbers of C stands in V0 to V23, a row of the panel
-// in V24 to V27, and the numbers of A in V28 to V31 in turn.
+// Micro-kernels of products for arm64 have the arguments that gemm.go describes, without the mask,
+// which the caller handles. V0 to V23 hold a tile of rows × (vecs·8) numbers of C, V24 to V27 a row
+// of the panel, and V28 to V31 the numbers of A in turn.
 const (
 	neonRows  = 6
 	panelFrom = 24
@@ -54,7 +54,7 @@ func (f *neonFile) gemmTile(rows, vecs int) {
 	f.line("\tSUB $1, R0, R0\n\tCBNZ R0, tile\n\tRET")
 }
 
-// gemmStart fills the tile: with C, with zeros or with the origin.
+// gemmStart fills the tile with C, with zeros or with the origin.
 func (f *neonFile) gemmStart(rows, halves int, acc func(row, half int) int) {
 	f.line("\tCBZ R20, zero\n\tCMP $1, R20\n\tBNE origin")
 	f.eachRow(rows, halves, "FLDPQ %s, (F%d, F%d)", acc)
@@ -69,8 +69,8 @@ func (f *neonFile) gemmStart(rows, halves int, acc func(row, half int) int) {
 	f.line("\nstarted:")
 }
 
-// gemmFinish writes the tile to C, or adds to C the whole numbers that its bits are above the
-// origin's.
+// gemmFinish stores the tile in C, or adds the bits of the tile minus those of the origin to the
+// integers of C.
 func (f *neonFile) gemmFinish(rows, halves int, acc func(row, half int) int) {
 	f.line("\tCMP $1, R20\n\tBLS store")
 	f.word2("DUP.SW", panelFrom, 20)
@@ -88,7 +88,7 @@ func (f *neonFile) gemmFinish(rows, halves int, acc func(row, half int) int) {
 	f.eachRow(rows, halves, "FSTPQ (F%[2]d, F%[3]d), %[1]s", acc)
 }
 
-// place is the first element of a row of C.
+// place sets a register to the address of a row of C.
 func (f *neonFile) place(row int, to string) {
 	if row == 0 {
 		f.line("\tMOVD R7, %s", to)
@@ -106,8 +106,8 @@ func (f *neonFile) eachRow(rows, halves int, format string, acc func(row, half i
 	}
 }
 
-// thin writes kernels that multiply rows of A with few columns, eight numbers at a time; see
-// thin.go. They leave the eight chains of each element in sums, where they also begin: the caller
+// thin writes kernels that multiply rows of A by few columns, eight numbers at a time; see thin.go.
+// The eight chains of each element start at the values in sums and are stored there. The caller
 // adds them up.
 func (f *neonFile) thin() {
 	for cols := 1; cols <= 4; cols++ {
@@ -118,7 +118,7 @@ func (f *neonFile) thin() {
 
 func (f *neonFile) thinTile(rows, cols int) {
 	acc := func(r, n, half int) int { return 2*(r*cols+n) + half }
-	right := 2 * rows * cols // columns of B, then one row of A
+	right := 2 * rows * cols // registers for the columns of B; those for a row of A follow
 	left := right + 2*cols
 	f.begin(fmt.Sprintf("thin%dx%dNEON", rows, cols),
 		"(k int, a *float32, ar int, b *float32, bk int, sums *float32)", 48)
@@ -154,8 +154,8 @@ func (f *neonFile) thinTile(rows, cols int) {
 	f.line("\tRET")
 }
 
-// dots writes the inner product in float64 of float32 numbers, sixteen at a time: 16 chains that
-// begin and end in sums.
+// dots writes the kernel of the inner product of float32 numbers in float64, sixteen numbers at a
+// time. Its 16 chains start at the values in sums and are stored there.
 func (f *neonFile) dots() {
 	f.begin("dotNEON", "(n int, a *float32, b *float32, sums *float64)", 32)
 	for i, name := range []string{"n", "a", "b", "sums"} {

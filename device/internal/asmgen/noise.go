@@ -10,8 +10,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// noise writes the kernels of package sampler. What they must compute, to the bit, their Go twins
-// there say.
+// noise writes the kernels of package sampler. They compute the same bits as the Go versions in
+// that package.
 func noise() {
 	for _, lanes := range []int{4, 8} {
 		addSum(lanes, "addSum", "sum *float32", rounded(lanes, VCVTPS2PD))
@@ -23,7 +23,7 @@ func noise() {
 	wides.write()
 }
 
-// wideConstants are 64-bit patterns that kernels repeat over a vector.
+// wideConstants holds 64-bit patterns that kernels repeat over a vector.
 type wideConstants []uint64
 
 const wideConstantsName = "wideConstants"
@@ -42,7 +42,7 @@ func (w *wideConstants) write() {
 	}
 }
 
-// vector64 is a register of 4 (AVX2) or 8 (AVX-512) numbers of 64 bits.
+// vector64 returns a register of 4 (AVX2) or 8 (AVX-512) numbers of 64 bits.
 func vector64(lanes int) VecVirtual {
 	if lanes == 8 {
 		return ZMM()
@@ -50,7 +50,7 @@ func vector64(lanes int) VecVirtual {
 	return YMM()
 }
 
-// repeated is one number in all lanes.
+// repeated returns a register with one number in all lanes.
 func repeated(lanes int, m Mem) VecVirtual {
 	x := vector64(lanes)
 	VBROADCASTSD(m, x)
@@ -61,8 +61,9 @@ func number(lanes int, v float64) VecVirtual {
 	return repeated(lanes, wides.bits(math.Float64bits(v)))
 }
 
-// addSum adds sums, brought to whole steps, to noise in steps, and multiplies by a step. Sums are
-// float32 or int32 numbers, which one instruction makes float64.
+// addSum writes a kernel that converts sums to a whole number of steps, adds noise in steps, and
+// multiplies by the size of a step. Sums are float32 or int32 numbers, which one instruction
+// converts to float64.
 func addSum(lanes int, name, param string, steps func(inverse VecVirtual) func(sum, noise Mem,
 	x VecVirtual)) {
 	level := map[int]string{4: "AVX2", 8: "AVX512"}[lanes]
@@ -95,7 +96,8 @@ func addSum(lanes int, name, param string, steps func(inverse VecVirtual) func(s
 	RET()
 }
 
-// rounded are sums of any size, to the nearest step within the public limits.
+// rounded handles sums of any size. It rounds them to the nearest step and clamps them to the
+// public limits.
 func rounded(lanes int, convert func(...Op)) func(VecVirtual) func(sum, noise Mem, x VecVirtual) {
 	return func(inverse VecVirtual) func(sum, noise Mem, x VecVirtual) {
 		low, high, nearest := number(lanes, -0x1p51), number(lanes, 0x1p51), number(lanes, 0x1.8p52)
@@ -110,7 +112,8 @@ func rounded(lanes int, convert func(...Op)) func(VecVirtual) func(sum, noise Me
 	}
 }
 
-// whole are sums that are whole steps within the limits as they are: one multiply-add is exact.
+// whole handles sums that are a whole number of steps within the limits. One multiply-add is exact
+// for them.
 func whole(inverse VecVirtual) func(sum, noise Mem, x VecVirtual) {
 	return func(sum, noise Mem, x VecVirtual) {
 		VCVTDQ2PD(sum, x)
@@ -118,7 +121,7 @@ func whole(inverse VecVirtual) func(sum, noise Mem, x VecVirtual) {
 	}
 }
 
-// clampStep makes not-a-number zero and keeps x within the limits.
+// clampStep replaces NaN with zero and clamps x to the limits.
 func clampStep(lanes int, x, low, high VecVirtual) {
 	const ordered = 7
 	if lanes == 8 {
@@ -134,10 +137,10 @@ func clampStep(lanes int, x, low, high VecVirtual) {
 	VMAXPD(low, x, x)
 }
 
-// steps reads eight draws at a time off eight words. It stops at the first word that it does not
-// decide.
+// steps writes the kernel that computes eight draws at a time from eight words. It stops at the
+// first word from which it cannot decide the draw.
 //
-//	layers  512 pairs: a layer's width and the bound on words that lie inside
+//	layers  512 pairs: the width of a layer and the bound on words that are inside it
 //	half, mask, edge, shift  as in type coarse
 func steps() {
 	TEXT("stepsAVX512", NOSPLIT,
@@ -148,8 +151,9 @@ func steps() {
 	stepsLoop(func() {})
 }
 
-// stepsAhead is steps that encrypts four counter blocks with every eight draws: a cipher's rounds
-// keep one port of the processor busy and draws the others.
+// stepsAhead writes a kernel that does what that of steps does, and encrypts four counter blocks
+// with every eight draws: the rounds of the cipher use one port of the processor, and the draws the
+// others.
 func stepsAhead() {
 	TEXT("stepsAheadVAES", NOSPLIT, "func(n int, dst *float64, words, layers *uint64, half, mask, "+
 		"edge, shift uint64, to *uint64, schedule *byte, first, number uint64) int")
@@ -169,7 +173,8 @@ func stepsAhead() {
 	writeCounterTables()
 }
 
-// stepsLoop does beside once for every eight words, before they are looked at.
+// stepsLoop writes the loop of both kernels. It runs beside once for every eight words, before
+// these words are used.
 func stepsLoop(beside func()) {
 	n, dst, words, layers := pointer("n"), pointer("dst"), pointer("words"), pointer("layers")
 	half, mask := repeated(8, argument("half")), repeated(8, argument("mask"))
@@ -219,8 +224,8 @@ func stepsLoop(beside func()) {
 	RET()
 }
 
-// layer looks up the pairs of eight words. Sixteen-byte loads put together are faster than
-// gathering.
+// layer looks up the pairs for eight words. Combining loads of sixteen bytes is faster than gather
+// instructions.
 func layer(words, at, layers GPVirtual) (width, inner VecVirtual) {
 	var halves [2]VecVirtual // even words, odd words
 	for odd := range halves {
@@ -241,7 +246,8 @@ func layer(words, at, layers GPVirtual) (width, inner VecVirtual) {
 	return width, inner
 }
 
-// offset is where the pair of word at+i stands: its last nine bits times sixteen.
+// offset returns the offset of the pair for word at+i: the last nine bits of the word times
+// sixteen.
 func offset(words, at GPVirtual, i int) GPVirtual {
 	o := GP64()
 	MOVL(Mem{Base: words, Index: at, Scale: 8, Disp: 8 * i}, o.As32())

@@ -8,14 +8,15 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// A thin kernel multiplies rows of a row-major A with a matrix of one to four columns. Lanes run
-// along k: a result is the sum of eight interleaved chains, added crosswise at the end.
+// A thin kernel multiplies rows of a row-major A by a matrix of one to four columns. Lanes run
+// along k: a result is the sum of eight interleaved chains, which are added up across lanes at the
+// end.
 //
-//	tiles  how many tiles of so many rows
+//	tiles  number of tiles
 //	k      length of the products, at least 1
 //	a      first element of A;  ar: bytes between its rows
 //	b      the columns of B, bk bytes apart, each with zeros up to a multiple of eight
-//	c      first element of C, whose rows touch nothing else than its columns;
+//	c      first element of C; only the columns of C are accessed;
 //	       cr: bytes between its rows
 //	add    1 to add to C, 0 to overwrite it
 func thin() {
@@ -26,7 +27,7 @@ func thin() {
 	writeTailMask()
 }
 
-// thinRows is, by columns, how many rows keep the multipliers busy and fit the registers.
+// thinRows holds, by the number of columns, how many rows fit into the registers.
 var thinRows = [5]int{0, 4, 4, 3, 2}
 
 func thinKernel(cols, rows int) {
@@ -78,7 +79,7 @@ func thinKernel(cols, rows int) {
 	RET()
 }
 
-// thinStep advances by eight columns of A, or by what the mask leaves.
+// thinStep processes eight columns of A, or those that the mask keeps.
 func thinStep(acc [][]VecVirtual, a, b rowsOf, mask VecVirtual) {
 	cols := len(acc[0])
 	column := make([]VecVirtual, cols)
@@ -100,8 +101,8 @@ func thinStep(acc [][]VecVirtual, a, b rowsOf, mask VecVirtual) {
 	b.step(U8(32))
 }
 
-// acrossLanes adds a vector's eight numbers up into its first: 0+4, 1+5, … then neighbours two
-// apart, then the last two.
+// acrossLanes adds up the eight numbers of a vector in its first lane: first lanes that are four
+// apart, then two apart, then the last two.
 func acrossLanes(x VecVirtual) {
 	other := XMM()
 	VEXTRACTF128(U8(1), x, other)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -8,9 +9,9 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// Vectors of this file are eight float32 (AVX2) or sixteen (AVX-512), which take the same steps.
-// Every function handles NaN, infinities, zeros and subnormal numbers; what it makes of a number
-// does not depend on where in the vector it stands.
+// Vectors in this file have eight float32 numbers (AVX2) or sixteen (AVX-512), with the same
+// operations for both. Every function handles NaN, infinities, zeros and subnormal numbers. The
+// result for a number does not depend on its position in the vector.
 
 var c constants
 
@@ -60,17 +61,18 @@ func vector() {
 	writeTailMask()
 }
 
-// bundle is one vector or two that take the same steps side by side: the chains of operations below
-// are long, and the processor cannot look far enough ahead to find the next vector's by itself.
+// bundle is one vector, or two for which the same operations are interleaved. The chains of
+// operations below are long, and the processor cannot look far enough ahead to start on the next
+// vector by itself.
 type bundle []VecVirtual
 
-// width is how many vectors the function being written handles at a time.
+// width is the number of vectors that the current function processes at a time.
 var width = 1
 
-// wide is whether the function being written uses vectors of sixteen.
+// wide states whether the current function uses vectors of sixteen.
 var wide bool
 
-// size is the bytes of a vector.
+// size returns the size of a vector in bytes.
 func size() int {
 	if wide {
 		return 64
@@ -93,7 +95,8 @@ func fresh() bundle {
 	return x
 }
 
-// emit writes an instruction once for every vector of its bundles. Other operands are shared.
+// emit writes an instruction once for every vector of its bundles. Operands that are not bundles
+// are shared.
 func emit(instruction any, operands ...any) {
 	for i := range width {
 		ops := make([]Op, len(operands))
@@ -113,12 +116,12 @@ func emit(instruction any, operands ...any) {
 		case func(Op, Op, Op, Op):
 			f(ops[0], ops[1], ops[2], ops[3])
 		default:
-			panic("asmgen: unsupported operands")
+			panic(fmt.Sprintf("asmgen: unsupported instruction of type %T", instruction))
 		}
 	}
 }
 
-// result is a fresh bundle that an instruction writes to.
+// result writes an instruction whose destination is a new bundle, and returns the bundle.
 func result(instruction any, operands ...any) bundle {
 	x := fresh()
 	emit(instruction, append(operands, x)...)
@@ -137,7 +140,7 @@ func and(a bundle, b any) bundle { return result(VANDPS, b, a) }
 func or(a bundle, b any) bundle  { return result(VORPS, b, a) }
 func xor(a bundle, b any) bundle { return result(VXORPS, b, a) }
 
-// mask says for every lane yes or no: by the sign of a vector's lane in AVX2, by a bit in AVX-512.
+// mask selects lanes: by the sign of each lane of a vector in AVX2, by a bit in AVX-512.
 type mask struct {
 	v bundle
 	k []OpmaskVirtual
@@ -158,7 +161,7 @@ func compare(predicate uint64, a bundle, b any) mask {
 	return m
 }
 
-// negative is where x has its sign bit set.
+// negative returns a mask of the lanes where the sign bit of x is set.
 func negative(x bundle) mask {
 	if !wide {
 		return mask{v: x}
@@ -178,7 +181,7 @@ func masks() mask {
 	return m
 }
 
-// blend is b where the mask says yes and a elsewhere.
+// blend returns b in the lanes of the mask and a elsewhere.
 func blend(a bundle, b any, m mask) bundle {
 	if !wide {
 		return result(VBLENDVPS, m.v, b, a)
@@ -194,7 +197,7 @@ func blend(a bundle, b any, m mask) bundle {
 	return y
 }
 
-// only is x where the mask says yes and zero elsewhere.
+// only returns x in the lanes of the mask and zero elsewhere.
 func only(m mask, x any) bundle {
 	if !wide {
 		return and(m.v, x)
@@ -210,7 +213,7 @@ func only(m mask, x any) bundle {
 	return y
 }
 
-// round rounds to the nearest integer.
+// round rounds x to the nearest integers.
 func round(x bundle) {
 	if wide {
 		emit(VRNDSCALEPS, U8(8), x, x)
@@ -233,7 +236,7 @@ func absolute(x bundle) bundle { return and(x, c.bits(0x7fffffff)) }
 func negate(x bundle) bundle   { return xor(x, c.bits(0x80000000)) }
 func one() bundle              { return constant(c.f(1)) }
 
-// polynomial is Σ coefficients[i] zⁱ.
+// polynomial returns Σ coefficients[i] zⁱ.
 func polynomial(z bundle, coefficients ...float64) bundle {
 	last := len(coefficients) - 1
 	y := constant(c.f(coefficients[last]))
@@ -243,8 +246,8 @@ func polynomial(z bundle, coefficients ...float64) bundle {
 	return y
 }
 
-// reduced is eˣ = 2ⁿ y with x = n log 2 + r and y = eʳ, |r| ≤ ½ log 2. The coefficients are those
-// of Cephes (Moshier).
+// reduced returns n and y such that eˣ = 2ⁿ y, where x = n log 2 + r with |r| ≤ ½ log 2, and y =
+// eʳ. The coefficients are those of Cephes (Moshier).
 func reduced(x bundle) (n, y bundle) {
 	n = mul(x, c.f(math.Log2E))
 	round(n)
@@ -259,10 +262,10 @@ func reduced(x bundle) (n, y bundle) {
 	return n, y
 }
 
-// exp applies the power of two in two halves, so that results may be subnormal and overflow becomes
-// infinity.
+// exp returns eˣ. It multiplies by the power of two in two steps, so that results may be subnormal
+// and overflow gives infinity.
 func exp(x bundle) bundle {
-	// The minimum of a bound and NaN is the second operand, NaN.
+	// If one operand is NaN, the minimum is the second operand, which is x.
 	limited := result(VMINPS, x, constant(c.f(89)))
 	emit(VMAXPS, limited, constant(c.f(-105)), limited)
 	n, y := reduced(limited)
@@ -278,8 +281,8 @@ func exp(x bundle) bundle {
 	return y
 }
 
-// expMinus is e⁻ᵃ for a = |x|. Its result is built 2⁶⁴ times too large, where nothing is subnormal,
-// and scaled back.
+// expMinus returns e⁻ᵃ for a = |x|. It computes 2⁶⁴ times the result, where no number is subnormal,
+// and scales it down.
 func expMinus(x bundle) bundle {
 	limited := or(x, c.bits(0x80000000))
 	emit(VMAXPS, limited, constant(c.f(-105)), limited)
@@ -287,15 +290,15 @@ func expMinus(x bundle) bundle {
 	emit(VCVTPS2DQ, n, n)
 	emit(VPADDD, c.bits(64), n, n)
 	emit(VPSLLD, U8(23), n, n)
-	// What arithmetic on its bits makes of NaN is put right at the end.
+	// Arithmetic on the bits of NaN gives wrong results, which are replaced at the end.
 	nan := compare(unordered, x, x)
 	emit(VPADDD, n, y, y)
 	emit(VMULPS, c.f(0x1p-64), y, y)
 	return blend(y, x, nan)
 }
 
-// expPlus is eᵇ for 0 ≤ b, cut off at b = 40 where its users no longer see a difference. NaN is for
-// them to treat.
+// expPlus returns eᵇ for b ≥ 0. Beyond b = 40 it returns e⁴⁰, because larger values make no
+// difference to the functions that use it. These functions handle NaN themselves.
 func expPlus(b bundle) bundle {
 	n, y := reduced(result(VMINPS, constant(c.f(40)), b))
 	emit(VCVTPS2DQ, n, n)
@@ -304,7 +307,7 @@ func expPlus(b bundle) bundle {
 	return y
 }
 
-// logarithm is log x = e log 2 + log m with m in [√½, √2). The polynomial is that of Cephes
+// logarithm returns log x = e log 2 + log m, with m in [√½, √2). The polynomial is that of Cephes
 // (Moshier).
 func logarithm(x bundle) bundle {
 	tiny := compare(less, x, c.f(0x1p-126))
@@ -329,15 +332,16 @@ func logarithm(x bundle) bundle {
 	emit(VFNMADD231PS, c.f(0.5), z, y)
 	emit(VADDPS, m, y, y)
 	emit(VFMADD231PS, c.f(0.693359375), e, y)
-	// 0 gives −∞, less gives NaN, ∞ and NaN give themselves.
+	// The logarithm of 0 is −∞, that of a negative number is NaN, and those of ∞ and NaN are ∞ and
+	// NaN.
 	y = blend(y, x, compare(equal, x, c.f(math.Inf(1))))
 	y = blend(y, c.f(math.Inf(-1)), compare(equal, x, c.f(0)))
 	y = blend(y, c.bits(0x7fc00000), compare(less, x, c.f(0)))
 	return blend(y, x, compare(unordered, x, x))
 }
 
-// tanh is an odd polynomial near zero and 1 − 2/(e²ˣ+1) elsewhere. The polynomial is that of Cephes
-// (Moshier).
+// tanh returns an odd polynomial near zero and 1 − 2/(e²ˣ+1) elsewhere. The polynomial is that of
+// Cephes (Moshier).
 func tanh(x bundle) bundle {
 	a := absolute(x)
 	e := expPlus(add(a, a))
@@ -350,12 +354,12 @@ func tanh(x bundle) bundle {
 		-5.70498872745e-3)
 	emit(VMULPS, z, near, near)
 	emit(VFMADD213PS, x, x, near)
-	// NaN compares with nothing and takes the polynomial.
+	// All comparisons with NaN fail, so NaN takes the polynomial.
 	return blend(near, far, compare(atLeast, a, c.f(0.625)))
 }
 
-// sigmoid is e⁻ᵃ/(1+e⁻ᵃ) left of zero and 1/(1+e⁻ᵃ) right of it, a = |x|: no overflow, no
-// cancellation.
+// sigmoid returns e⁻ᵃ/(1+e⁻ᵃ) for negative x and 1/(1+e⁻ᵃ) for others, where a = |x|, so that there
+// is no overflow and no cancellation.
 func sigmoid(x bundle) bundle {
 	e := expMinus(x)
 	top := blend(one(), e, negative(x))
@@ -363,7 +367,8 @@ func sigmoid(x bundle) bundle {
 	return div(top, e)
 }
 
-// softplus is max(x, 0) + log(1 + e⁻ᵃ), a = |x|. With s = e/(2+e), log(1+e) = 2 artanh s.
+// softplus returns max(x, 0) + log(1 + e⁻ᵃ), where a = |x|. With e = e⁻ᵃ and s = e/(2+e), log(1+e)
+// = 2 artanh s.
 func softplus(x bundle) bundle {
 	e := expMinus(x)
 	s := div(e, add(e, c.f(2)))
@@ -372,7 +377,7 @@ func softplus(x bundle) bundle {
 	emit(VMULPS, z, y, y)
 	emit(VFMADD213PS, s, s, y)
 	emit(VADDPS, y, y, y)
-	// The maximum of zero and NaN is the second operand, NaN.
+	// If one operand is NaN, the maximum is the second operand, which is x.
 	positive, zero := fresh(), fresh()
 	emit(VXORPS, zero, zero, zero)
 	emit(VMAXPS, x, zero, positive)
@@ -409,8 +414,8 @@ func sigmoidGradient(d, y bundle) {
 	emit(VMULPS, rest, d, d)
 }
 
-// softplusGradient multiplies by 1 − e⁻ʸ = 2t/(1+t), t = tanh(y/2), which loses nothing for small
-// y.
+// softplusGradient multiplies d by 1 − e⁻ʸ = 2t/(1+t), where t = tanh(y/2). There is no
+// cancellation for small y.
 func softplusGradient(d, y bundle) {
 	t := tanh(mul(y, c.f(0.5)))
 	emit(VMULPS, div(add(t, t), add(t, c.f(1))), d, d)

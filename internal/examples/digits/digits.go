@@ -1,8 +1,6 @@
-// Package digits draws labelled images of the ten digits, as many as asked for,
-// so that examples and tests have records to learn from on a machine that has
-// none. The images stand in for handwriting: each starts from the outline of a
-// digit in one of the Go fonts and gets a pen, a slant, a size and a tremor of
-// its own.
+// Package digits draws any number of labelled images of the ten digits, so that examples and tests
+// need no data files. The images resemble handwriting: each is the outline of a digit in one of the
+// Go fonts, drawn with a random pen, slant, size and tremor.
 package digits
 
 import (

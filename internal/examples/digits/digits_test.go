@@ -92,7 +92,7 @@ func TestImagesLookLikeDigits(t *testing.T) {
 	}
 }
 
-// nearestMean is the accuracy of the simplest classifier there is.
+// nearestMean returns the accuracy of the simplest classifier there is.
 func nearestMean(train, test *records.Table) float64 {
 	var means [10][]float64
 	var row []float32

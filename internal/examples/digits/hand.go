@@ -70,7 +70,7 @@ func newWave(rng *rand.Rand) wave {
 	}
 }
 
-// within is a standard normal number drawn again until it is within the limit.
+// within returns a standard normal number drawn again until it is within the limit.
 func within(rng *rand.Rand, limit float64) float64 {
 	for {
 		if x := rng.NormFloat64(); math.Abs(x) <= limit {

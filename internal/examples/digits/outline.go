@@ -52,7 +52,7 @@ func letters(digit int) []letter {
 	return []letter{{rune('0' + digit), 0}}
 }
 
-// fontFiles are the fonts; the lighter ones look most like a pen.
+// fontFiles returns the fonts; the lighter ones look most like a pen.
 func fontFiles() [][]byte {
 	return [][]byte{
 		goregular.TTF, goitalic.TTF, gomedium.TTF, gomediumitalic.TTF,
@@ -158,7 +158,7 @@ func (o outline) box() (lo, hi point) {
 	return lo, hi
 }
 
-// stroke is the width of the strokes: a long stroke's area is its width times
+// stroke returns the width of the strokes: a long stroke's area is its width times
 // half its outline.
 func (o outline) stroke() float64 {
 	area, length := 0.0, 0.0

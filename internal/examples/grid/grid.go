@@ -85,7 +85,7 @@ func (s Sheet) Render() (*image.Gray, error) {
 	return out, nil
 }
 
-// extent is the number of columns, and the width of the captions.
+// extent returns the number of columns, and the width of the captions.
 func (s Sheet) extent() (columns, margin int) {
 	for _, row := range s.Rows {
 		columns = max(columns, len(row.Images))

@@ -1,5 +1,5 @@
-// Package images gives the examples their images: from idx files that the command line names, such
-// as those of MNIST and its relatives, or else digits drawn by the program.
+// Package images provides images for the examples: from idx files named on the command line, such
+// as those of MNIST, or otherwise digits drawn by the program.
 package images
 
 import (
@@ -66,7 +66,7 @@ func open(images, labels string) (*records.Table, error) {
 	return records.OpenIDX(images, labels, digits.Schema())
 }
 
-// First copies the first n records out, or all if there are fewer, each as its pixels.
+// First returns the pixels of the first n records, or of all if there are fewer.
 func First(data records.Data, n int) [][]float32 {
 	var b device.Batch
 	data.Range(0, min(n, data.Len()), &b)
@@ -77,7 +77,7 @@ func First(data records.Data, n int) [][]float32 {
 	return out
 }
 
-// Accuracy is the part of labelled records whose class predict names.
+// Accuracy returns the fraction of labelled records whose class predict finds.
 func Accuracy(data records.Data, predict func(device.Batch, []int32)) float64 {
 	const chunk = 500
 	right, named := 0, make([]int32, chunk)

@@ -6,8 +6,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// BudgetFlags lets the command line say what a run may cost: -epsilon and -delta with these
-// defaults, and -relation.
+// BudgetFlags defines flags for the budget of a run: -epsilon and -delta with the given defaults,
+// and -relation.
 func BudgetFlags(f *flag.FlagSet, budget *accountant.Budget, epsilon, delta float64) {
 	f.Float64Var(&budget.Epsilon, "epsilon", epsilon, "privacy budget ε")
 	f.Float64Var(&budget.Delta, "delta", delta, "privacy budget δ")

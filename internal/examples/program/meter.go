@@ -9,11 +9,11 @@ import (
 	"github.com/seed7ba64551/privgen"
 )
 
-// Meter shows progress: on one line of a terminal, which it writes again and again, and in lines of
-// their own anywhere else. Show is for privgen.OnProgress.
+// Meter shows progress: on a terminal on one line, which it overwrites, and otherwise on separate
+// lines. Pass its Show method to privgen.OnProgress.
 type Meter struct {
 	To     io.Writer
-	Redraw bool          // write one line again and again, as a terminal can
+	Redraw bool          // overwrite one line, as on a terminal
 	Every  time.Duration // shortest time between two lines of a stage
 
 	stage string
@@ -31,7 +31,7 @@ func NewMeter() *Meter {
 	return &Meter{To: os.Stderr, Every: 5 * time.Second}
 }
 
-// Show writes the line, unless the last one is too fresh.
+// Show writes the line, unless the last one was written too recently.
 func (m *Meter) Show(p privgen.Progress) {
 	now := time.Now()
 	if p.Stage != m.stage {

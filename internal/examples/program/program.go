@@ -1,5 +1,5 @@
-// Package program holds what every example does around the library and none is about: to start and
-// be interrupted, to take a budget from the command line, to show progress and to save a file.
+// Package program has what all examples need apart from the library: handling of interrupts, flags
+// for a budget, a display of progress, and saving of files.
 package program
 
 import (
@@ -13,9 +13,9 @@ import (
 	"os/signal"
 )
 
-// Main runs a program until it is done or interrupted. It prints the error, if any, under the
-// program's name and ends with status 1. An interrupt cancels ctx, so that a run ends between two
-// steps; what was spent stays spent.
+// Main runs a program until it returns or is interrupted. If it returns an error, Main prints it
+// after the program's name and exits with status 1. An interrupt cancels ctx, so that a run ends
+// between two steps; what was spent stays spent.
 func Main(name string, run func(ctx context.Context, args []string) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -25,7 +25,7 @@ func Main(name string, run func(ctx context.Context, args []string) error) {
 	}
 }
 
-// Save creates a file and lets write fill it.
+// Save creates a file and calls write to fill it.
 func Save(path string, write func(io.Writer) error) (err error) {
 	f, err := os.Create(path)
 	if err != nil {

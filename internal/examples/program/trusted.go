@@ -2,8 +2,8 @@ package program
 
 import "github.com/seed7ba64551/privgen/records"
 
-// Trusted are limits for files that the command line names: who starts the program knows them, and
-// some pack better than an unknown file may.
+// Trusted returns limits for files that the command line names. The user of the program trusts
+// these files, and some of them are compressed more than untrusted files may be.
 func Trusted() records.Limits {
 	return records.Limits{UnpackedBytes: 4 << 30, Values: 1 << 31}
 }

@@ -6,5 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// ProcessorTime is the time since the program began: processor time is not measured here.
+// ProcessorTime returns the time since the program began: processor time is not measured here.
 func ProcessorTime() time.Duration { return time.Since(began) }

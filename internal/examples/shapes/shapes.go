@@ -29,8 +29,8 @@ func Draw(n int, seed uint64) (*records.Table, error) {
 	return records.FromBytes(Schema(), pixels, labels...)
 }
 
-// draw writes one image: a shape at a place, a size, an angle and a proportion of its own, filled
-// with a grey ramp and grain.
+// draw writes one image: a shape with random position, size, angle and proportions, filled with a
+// grey ramp and grain.
 func draw(rng *rand.Rand, shape int, dst []uint8) {
 	cx, cy := 13.5+2*rng.NormFloat64(), 13.5+2*rng.NormFloat64()
 	size, wide := 8+1.5*rng.NormFloat64(), math.Exp(0.15*rng.NormFloat64())
@@ -49,13 +49,14 @@ func draw(rng *rand.Rand, shape int, dst []uint8) {
 	}
 }
 
-// edge is how sharp outlines are: the width, in units of the shape's size, over which one fades.
+// edge is the width of the fading edge of an outline, in units of the shape's size.
 const edge = 0.15
 
 // step is 1 well within a distance below zero, 0 well outside, and a ramp between.
 func step(distance float64) float64 { return min(max(0.5-distance/edge, 0), 1) }
 
-// inside is how much of a point belongs to a shape of about unit radius.
+// inside returns the fraction, from 0 to 1, by which a point is inside a shape of about unit
+// radius.
 func inside(shape int, u, v float64) float64 {
 	r := math.Hypot(u, v)
 	box := func(u, v, a, b float64) float64 { return step(max(math.Abs(u)-a, math.Abs(v)-b)) }

@@ -6,11 +6,12 @@ import "math"
 // sum stays exact in float64. At the gradient's grid it is 2^26 sensitivities.
 const MaxSteps = 1 << 51
 
-// addSum turns noise in grid steps into noisy sums: exact additions of whole
-// numbers below 2^52, and an exact product.
+// addSum turns noise in grid steps into noisy sums, by exact additions of whole numbers below
+// 2^52 and an exact product.
 func addSum(noisy []float64, sum []float32, inverse, grid float64) {
 	sum = sum[:len(noisy)]
-	// A float's bits without the sign rise with its size; not-a-number is above all.
+	// The bits of a float without the sign increase with its size; those of NaN are above all
+	// others.
 	limit := math.Float32bits(float32(MaxSteps * grid))
 	for i, v := range sum {
 		x := float64(v) * inverse
@@ -21,7 +22,7 @@ func addSum(noisy []float64, sum []float32, inverse, grid float64) {
 	}
 }
 
-// addUnits is addSum for sums in whole units of 1/inverse grid steps.
+// addUnits is like addSum, for sums in whole units, of which inverse is the size in grid steps.
 func addUnits(noisy []float64, sum []int32, inverse, grid float64) {
 	sum = sum[:len(noisy)]
 	for i, v := range sum {
@@ -29,7 +30,7 @@ func addUnits(noisy []float64, sum []int32, inverse, grid float64) {
 	}
 }
 
-// AddCarried is addUnits for sums beyond 31 bits.
+// AddCarried is like addUnits, for sums beyond 31 bits.
 func AddCarried(noisy []float64, sum []int32, carry []float64, inverse, grid float64) {
 	sum, carry = sum[:len(noisy)], carry[:len(noisy)]
 	for i, v := range sum {
@@ -37,7 +38,7 @@ func AddCarried(noisy []float64, sum []int32, carry []float64, inverse, grid flo
 	}
 }
 
-// AddWhole is addUnits for sums of 64 bits.
+// AddWhole is like addUnits, for sums of 64 bits.
 func AddWhole(noisy []float64, sum []int64, inverse, grid float64) {
 	sum = sum[:len(noisy)]
 	for i, v := range sum {
@@ -50,11 +51,11 @@ func RoundToGrid(x, inverse float64) float64 {
 	return (clampStep(x*inverse) + nearest) - nearest
 }
 
-// nearest added and subtracted again leaves the nearest whole number, for
-// numbers below 2^51.
+// nearest, added to a number below 2^51 and subtracted again, rounds it to the nearest whole
+// number.
 const nearest = 0x1.8p52
 
-// clampStep keeps to the public limit; what is not a number counts as zero.
+// clampStep clamps x to the public limit. NaN counts as zero.
 func clampStep(x float64) float64 {
 	if x != x {
 		return 0

@@ -7,9 +7,9 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// ChooseExponential chooses an index with probability proportional to exp(ε·u/2),
-// u being the index's utility, exactly: a uniform index is accepted with probability
-// exp(ε(u−max)/2), and otherwise another is drawn.
+// ChooseExponential chooses an index with probability exactly proportional to exp(ε·u/2), where u
+// is the index's utility: a uniform index is accepted with probability exp(ε(u−max)/2), and
+// otherwise another one is drawn.
 func ChooseExponential(utilities []int64, epsilon float64, bits entropy.Bits) int {
 	most := int64(math.MinInt64)
 	for _, u := range utilities {
@@ -25,7 +25,7 @@ func ChooseExponential(utilities []int64, epsilon float64, bits entropy.Bits) in
 	}
 }
 
-// half is ε·n/2.
+// half returns ε·n/2.
 func half(epsilon float64, n uint64) *big.Rat {
 	x := new(big.Rat).SetInt(new(big.Int).SetUint64(n))
 	return x.Mul(x, ratio(epsilon)).Quo(x, big.NewRat(2, 1))

@@ -3,11 +3,12 @@ package sampler
 import "github.com/seed7ba64551/privgen/internal/entropy"
 
 // NegativeBinomial draws k ≥ 1 with probability proportional to Γ(k+η)/k!·again^k, the truncated
-// negative binomial law with γ = 1 − again, given that it is at most limit. The law is exact for
-// every -1 < η ≤ 1 to which 1 adds exactly.
+// negative binomial distribution with γ = 1 − again, given that k is at most limit. The
+// distribution is exact for every -1 < η ≤ 1 for which 1+η is exact in floating point.
 //
-// Geometric numbers have all factors but (i+η)/(i+1) for i < k, which are at most 1: a number that
-// fails one of them is drawn again.
+// Geometric numbers have these probabilities but for the factors (i+η)/(i+1), i < k, which are at
+// most 1. Each factor is the probability of a further coin; if one fails, the number is drawn
+// again.
 func NegativeBinomial(eta, again float64, limit int, bits entropy.Bits) int {
 	for k := 1; ; k++ {
 		if !Bernoulli(again, bits) {
@@ -19,7 +20,7 @@ func NegativeBinomial(eta, again float64, limit int, bits entropy.Bits) int {
 	}
 }
 
-// weightedBelow is true with probability (i+η)/(i+1).
+// weightedBelow returns true with probability (i+η)/(i+1).
 func weightedBelow(i int, eta float64, bits entropy.Bits) bool {
 	sure := i
 	if eta < 0 {
@@ -34,7 +35,8 @@ func weightedBelow(i int, eta float64, bits entropy.Bits) bool {
 	return false
 }
 
-// Poisson draws from the Poisson law of a whole mean, exactly: as a sum of draws of mean 1.
+// Poisson draws exactly from the Poisson distribution of a whole mean, as a sum of draws of mean
+// 1.
 func Poisson(mean int, bits entropy.Bits) int {
 	sum := 0
 	for range mean {
@@ -43,8 +45,8 @@ func Poisson(mean int, bits entropy.Bits) int {
 	return sum
 }
 
-// poissonOne draws k with probability proportional to 1/k!: geometric numbers of ratio 1/2 are kept
-// with probability 2^k/(2·k!), the largest of which is 1.
+// poissonOne draws k with probability proportional to 1/k!: geometric numbers of ratio 1/2 are
+// kept with probability 2^k/(2·k!), which is at most 1.
 func poissonOne(bits entropy.Bits) int {
 	for {
 		k := 0

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// negativeBinomial are the probabilities of 1, 2, … up to limit.
+// negativeBinomial returns the probabilities of 1, 2, … up to limit.
 func negativeBinomial(eta, gamma float64, limit int) []float64 {
 	p, total := make([]float64, limit+1), 0.0
 	for k, w := 1, 1.0; k <= limit; k++ {
@@ -28,8 +28,8 @@ func poisson(mean float64, most int) []float64 {
 	return p
 }
 
-// farthest is the largest deviation of any number's frequency, of those expected 20 times or more,
-// in standard deviations.
+// farthest returns the largest deviation of a number's frequency, in standard deviations, over
+// all numbers that are expected 20 times or more.
 func farthest(draw func() int, p []float64, n int) float64 {
 	counts := map[int]float64{}
 	for range n {
@@ -44,9 +44,9 @@ func farthest(draw func() int, p []float64, n int) float64 {
 	return most
 }
 
-// TestNumbersOfRuns: false alarms are those of 400 binomial counts beyond six standard deviations,
-// below 1e-5 where 20 or more are expected. The law of another shape, or with γ ten per cent off,
-// fails.
+// TestNumbersOfRuns compares frequencies with the probabilities. The probability of a false
+// alarm, that of one of 400 binomial counts beyond six standard deviations, is below 1e-5 if 20
+// or more are expected. Distributions of another shape, or with γ ten per cent off, must fail.
 func TestNumbersOfRuns(t *testing.T) {
 	src := secureBits(t)
 	const n = 200000
@@ -57,7 +57,7 @@ func TestNumbersOfRuns(t *testing.T) {
 		{1, 0.5, 1}} {
 		draw := func() int { return NegativeBinomial(c.eta, 1-c.gamma, c.limit, src) }
 		if s := farthest(draw, negativeBinomial(c.eta, c.gamma, c.limit), n); s > 6 {
-			t.Errorf("%+v: a number is %.1fσ off", c, s)
+			t.Errorf("%+v: a frequency is %.1fσ off", c, s)
 		}
 		if c.limit == 1 {
 			continue
@@ -74,7 +74,7 @@ func TestNumbersOfRuns(t *testing.T) {
 	for _, mean := range []int{1, 7} {
 		draw := func() int { return Poisson(mean, src) }
 		if s := farthest(draw, poisson(float64(mean), 40), n); s > 6 {
-			t.Errorf("mean %d: a number is %.1fσ off", mean, s)
+			t.Errorf("mean %d: a frequency is %.1fσ off", mean, s)
 		}
 		if s := farthest(draw, poisson(float64(mean)*1.05, 40), n); s < 6 {
 			t.Errorf("mean %d: another mean passes: %.1fσ", mean, s)

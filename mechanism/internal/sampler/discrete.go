@@ -7,9 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// DiscreteLaplace draws an integer with mass proportional to exp(−a·|x|): the whole
-// part of an exponential number ÷ a is geometric, and a second zero (the negative one)
-// is thrown back.
+// DiscreteLaplace draws an integer with mass proportional to exp(−a·|x|): the whole part of an
+// exponential number ÷ a is geometric, and the negative zero is rejected.
 func DiscreteLaplace(a float64, bits entropy.Bits) int64 {
 	for {
 		e := newExponential(bits)

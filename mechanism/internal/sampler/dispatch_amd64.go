@@ -44,10 +44,11 @@ func Available() []*Kernels {
 	return levels
 }
 
-// lanes is how many numbers a vector kernel takes at a time, or a multiple.
+// lanes is the number of elements that a vector kernel takes at a time, or a multiple of it.
 const lanes = 8
 
-// inVectors leaves to the portable loop what does not fill a vector.
+// inVectors returns a function that uses kernel for whole vectors and the portable loop for the
+// rest.
 func inVectors[T float32 | int32](kernel func(int, *float64, *T, float64, float64),
 	portable func([]float64, []T, float64, float64)) func([]float64, []T, float64, float64) {
 	return func(noisy []float64, sum []T, inverse, grid float64) {
@@ -60,8 +61,8 @@ func inVectors[T float32 | int32](kernel func(int, *float64, *T, float64, float6
 	}
 }
 
-// unitsInVectors takes the shorter kernel, whole, where units are whole steps that need no limit: a
-// power of two up to 2^19 steps, times 31 bits, stays below 2^50.
+// unitsInVectors returns a function that uses the shorter kernel, whole, if units are whole steps
+// that need no limit: a power of two up to 2^19 steps, times 31 bits, stays below 2^50.
 func unitsInVectors(any, whole func(int, *float64, *int32, float64, float64)) func([]float64,
 	[]int32, float64, float64) {
 	slow, fast := inVectors(any, addUnits), inVectors(whole, addUnits)
@@ -74,13 +75,13 @@ func unitsInVectors(any, whole func(int, *float64, *int32, float64, float64)) fu
 	}
 }
 
-// wideRun is fastRun eight words at a time. Vectors decide by the sampler's
-// coarse form; a word they leave open, and those around it, fastRun looks at.
+// wideRun is like fastRun, but takes eight words at a time. Vectors decide by the sampler's
+// coarse form; fastRun handles the words that they do not decide, and those around them.
 func (l *Normal) wideRun(dst []float64, words []uint64) int {
 	return l.wideRunAhead(dst, words, &entropy.Ahead{})
 }
 
-// wideRunAhead is wideRun that makes words ahead as long as there are any to make.
+// wideRunAhead is like wideRun, and also makes words ahead as long as there are any to make.
 func (l *Normal) wideRunAhead(dst []float64, words []uint64, ahead *entropy.Ahead) int {
 	words = words[:len(dst)]
 	if l.coarse.edge == 0 {
@@ -101,7 +102,8 @@ func (l *Normal) wideRunAhead(dst []float64, words []uint64, ahead *entropy.Ahea
 	return done
 }
 
-// vectors draws what leading words decide, all of them or as many as there are words to make ahead.
+// vectors draws the steps that leading words decide: all of these, or as many as there are words
+// to make ahead.
 func (l *Normal) vectors(dst []float64, words []uint64, ahead *entropy.Ahead) int {
 	c, done := &l.coarse, 0
 	if left := len(ahead.Words) - ahead.Made; left > 0 {

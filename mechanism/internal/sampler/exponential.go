@@ -7,8 +7,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// exponential is an ideal standard exponential number, whole + part, with the
-// bits of part still open.
+// exponential is an ideal standard exponential number, whole + part, where further bits of part
+// are drawn when needed.
 type exponential struct {
 	whole int64
 	part  lazy
@@ -40,13 +40,14 @@ func oddRun(first *lazy, bits entropy.Bits) bool {
 	}
 }
 
-// float is the number to within 2^-52 of itself or 2^-63, whichever is larger.
+// float returns the number with an error of at most 2^-52 of itself or 2^-63, whichever is
+// larger.
 func (e *exponential) float() float64 {
 	return float64(e.whole) + float64(e.part.head)*0x1p-64
 }
 
-// floorAffine is ⌊slope·e + offset⌋ for positive slope and offset, exactly. The
-// floats are within 2^-51 of the real ones, which exact returns.
+// floorAffine returns exactly ⌊slope·e + offset⌋ for positive slope and offset. The floats are
+// within 2^-51 of the real numbers, which exact returns.
 func (e *exponential) floorAffine(slope, offset float64, exact func() (slope, offset *big.Rat),
 	bits entropy.Bits) int64 {
 	z := slope*e.float() + offset
@@ -64,8 +65,8 @@ func (e *exponential) floorAffineExact(slope, offset *big.Rat, bits entropy.Bits
 	return floorAffine(slope, shift, digitsOf(&e.part, bits))
 }
 
-// bernoulliExp is true with probability exp(−x), 0 ≤ x, where near is x to
-// within a relative error of 2^-46 and exact returns x itself.
+// bernoulliExp returns true with probability exp(−x), 0 ≤ x, where near is x to within a relative
+// error of 2^-46 and exact returns x itself.
 func bernoulliExp(near float64, exact func() *big.Rat, bits entropy.Bits) bool {
 	head := bits.Uint64()
 	if near > 40 {

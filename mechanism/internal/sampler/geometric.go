@@ -7,12 +7,12 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// geometric draws how many rows a Poisson sample skips: k or more with probability
-// (1−q)^k. The cost is that of the rows taken, not of the rows there are.
+// geometric draws the number of rows that a Poisson sample skips: k or more with probability
+// (1−q)^k. The cost grows with the number of sampled rows, not with the number of all rows.
 //
-// It inverts that law, k = ⌊ln u ÷ ln(1−q)⌋, in floating point with an error
-// bound; where the bound straddles a whole number, u is compared with the powers
-// of 1−q in interval arithmetic under further bits, so the law is exact.
+// It inverts that distribution, k = ⌊ln u ÷ ln(1−q)⌋, in floating point with an error bound. If a
+// whole number lies within the bound, u is compared with powers of 1−q in interval arithmetic
+// with further bits, so the distribution is exact.
 type geometric struct {
 	q    float64
 	rate float64 // −ln(1−q), to 2^-52 of itself
@@ -20,7 +20,7 @@ type geometric struct {
 
 func newGeometric(q float64) geometric { return geometric{q: q, rate: -math.Log1p(-q)} }
 
-// next is the next gap, or limit if it is limit or more.
+// next returns the next gap, or limit if the gap is limit or more.
 func (g geometric) next(limit int, src entropy.Bits) int {
 	word := src.Uint64()
 	// The unknown bits of u move ln u by at most 1/word, the functions by a few
@@ -68,7 +68,7 @@ func (g geometric) survives(k int, u *digits) bool {
 	})
 }
 
-// power is x^k rounded one way, for 0 < x < 1.
+// power returns x^k rounded one way, for 0 < x < 1.
 func power(x *big.Rat, k int, precision uint, mode big.RoundingMode) *big.Float {
 	square := new(big.Float).SetPrec(precision).SetMode(mode).SetRat(x)
 	result := new(big.Float).SetPrec(precision).SetMode(mode).SetInt64(1)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestGapsAgreeWithExactComparison: the floating-point inversion decides only
-// what the powers of 1−q decide.
+// TestGapsAgreeWithExactComparison: the floating-point inversion agrees with exact comparisons
+// with the powers of 1−q.
 func TestGapsAgreeWithExactComparison(t *testing.T) {
 	for _, q := range []float64{0.12, 1.0 / 600, 2.2e-5, 1e-9, 1e-17, 0x1p-1074} {
 		f := &fork{from: fixedBits(3)}

@@ -4,9 +4,9 @@ import (
 	"math/big"
 )
 
-// This file is the interval arithmetic that decides what machine arithmetic leaves open.
+// This file is the interval arithmetic that settles what machine arithmetic does not decide.
 
-// floorAffine is ⌊slope·x + offset⌋ for a non-negative slope.
+// floorAffine returns ⌊slope·x + offset⌋ for a non-negative slope.
 func floorAffine(slope, offset *big.Rat, x *digits) int64 {
 	for {
 		lo, hi := x.bounds()
@@ -31,7 +31,7 @@ func floorRat(x *big.Rat) *big.Int {
 	return new(big.Int).Div(x.Num(), x.Denom())
 }
 
-// ratio turns a finite float into the rational number that it is.
+// ratio returns a finite float as a rational number.
 func ratio(x float64) *big.Rat { return new(big.Rat).SetFloat64(x) }
 
 // isBelow decides a < b for two different real numbers, given bounds that narrow

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// hardSums are coordinates at which rounding, limits and formats change.
+// hardSums returns coordinates at which rounding, limits and formats change.
 func hardSums(grid float64) []float32 {
 	hard := []float32{0, 1, math.MaxFloat32, math.SmallestNonzeroFloat32, 0x1p-126, 0x1p-127,
 		0x1.fffffep127,
@@ -28,13 +28,13 @@ func hardSums(grid float64) []float32 {
 	return hard
 }
 
-// checkAddSum compares every way to add with the portable one, bit by bit.
+// checkAddSum compares every implementation with the portable one, bit by bit.
 func checkAddSum(t *testing.T, noise []float64, sum []float32, grid float64) {
 	t.Helper()
 	want := slices.Clone(noise)
 	addSum(want, sum, 1/grid, grid)
 	for _, k := range Available() {
-		// What stands around the operands must stay.
+		// Memory next to the operands must not be written.
 		room := make([]float64, len(noise)+2)
 		got := room[1 : 1+len(noise)]
 		copy(got, noise)
@@ -100,14 +100,14 @@ func FuzzAddSum(f *testing.F) {
 	})
 }
 
-// stepSizes are standard deviations that leave from 59 down to 14 bits to a step's fraction.
+// stepSizes are standard deviations that leave between 59 and 14 bits for the fraction of a step.
 var stepSizes = []float64{
 	1, 1.7, 300, 0x1p24 * 1.0001, 0x1p24 * 1.37, 0x1p25 * 1.99, 0x1p33, 0x1p38,
 	0x1p39 * 0.99, 0x1p39, 0x1p39 * 1.5, 0x1p40, 0x1p45 * 0.99,
 }
 
-// checkSteps lets every way to draw read the same words; each word at which one
-// stops is passed over. Steps and stops must be the portable ones.
+// checkSteps runs every implementation on the same words and skips each word at which it stops.
+// Steps and stops must be those of the portable one.
 func checkSteps(t *testing.T, l *Normal, words []uint64) {
 	t.Helper()
 	want, got := make([]float64, len(words)), make([]float64, len(words))
@@ -146,8 +146,8 @@ func TestStepsSameBits(t *testing.T) {
 	}
 }
 
-// closeWords are words whose decision is close: next to a layer's inner bound, to
-// a cell's edge and to where the coarse form gives up, and the extremes.
+// closeWords returns words whose decision is close: next to a layer's inner bound, to the edge of
+// a cell and to the limit of the coarse form, and the extremes.
 func closeWords(l *Normal, rng *rand.Rand, n int) []uint64 {
 	words := make([]uint64, n)
 	for i := range words {
@@ -180,7 +180,7 @@ func TestStepsSameBitsNearEdges(t *testing.T) {
 		for range 100 {
 			checkSteps(t, l, closeWords(l, rng, 1000))
 		}
-		// Words by themselves, at every place of a vector, between words that are decided.
+		// Single words, at every place of a vector, between words that are decided.
 		sure := make([]uint64, 24)
 		for _, word := range closeWords(l, rng, 200) {
 			for at := range sure {
@@ -192,7 +192,7 @@ func TestStepsSameBitsNearEdges(t *testing.T) {
 	}
 }
 
-// TestWedgesByChord compares underByChord with the exponential where both decide.
+// TestWedgesByChord compares underByChord with underByExponential if both decide.
 func TestWedgesByChord(t *testing.T) {
 	rng := rand.New(fixedBits(25))
 	const n = 1 << 20
@@ -211,13 +211,13 @@ func TestWedgesByChord(t *testing.T) {
 				under, want)
 		}
 	}
-	// A shortcut that decides little would be wrong about its cost, not about the law.
+	// A shortcut that decides few cases would cost time, but would not change the distribution.
 	if decided < n*97/100 {
 		t.Errorf("decides %d of %d", decided, n)
 	}
 }
 
-// Every way to add whole units gives the portable one's bits.
+// TestAddUnitsSameBits: every implementation of AddUnits gives the bits of the portable one.
 func TestAddUnitsSameBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{0, 1, 7, 8, 9, 64, 1000} {

@@ -17,8 +17,8 @@ func secureBits(t testing.TB) entropy.Bits {
 	return source.Stream(entropy.Noise, 1, 0)
 }
 
-// massTest compares draws with a law on the integers −reach..reach (the rest in one cell)
-// and returns how many sigma too large chi-square is.
+// massTest compares draws with a distribution on the integers −reach..reach, and all others in
+// one cell, and returns by how many standard deviations chi-square is too large.
 func massTest(draw func() int64, mass func(int64) float64, reach int64, n int) float64 {
 	counts := map[int64]float64{}
 	for range n {
@@ -39,7 +39,7 @@ func massTest(draw func() int64, mass func(int64) float64, reach int64, n int) f
 	return (math.Cbrt(sum/df) - (1 - 2/(9*df))) / math.Sqrt(2/(9*df))
 }
 
-// normalised turns weights into a law.
+// normalised returns the distribution with these weights.
 func normalised(weight func(int64) float64) func(int64) float64 {
 	total := 0.0
 	for k := int64(-5000); k <= 5000; k++ {
@@ -48,8 +48,8 @@ func normalised(weight func(int64) float64) func(int64) float64 {
 	return func(k int64) float64 { return weight(k) / total }
 }
 
-// Every line's false alarm is that of a normal beyond 6, 1e-9; a scale that is
-// wrong by 0.7 or 1.3 must be noticed with the same threshold.
+// TestIntegerSamplers: each comparison fails by chance with the probability of a normal number
+// beyond 6, 1e-9. A scale multiplied by 0.7 or 1.3 must be found with the same threshold.
 func TestIntegerSamplers(t *testing.T) {
 	src := secureBits(t)
 	gauss := func(sigma float64) func(int64) float64 {
@@ -91,17 +91,18 @@ func TestIntegerSamplers(t *testing.T) {
 	} {
 		reach := int64(3 * c.scale)
 		if z := massTest(c.draw, c.law(c.scale), reach, 200000); z > 6 {
-			t.Errorf("%s: %.1f sigma off its law", c.name, z)
+			t.Errorf("%s: %.1f sigma off its distribution", c.name, z)
 		}
 		for _, wrong := range []float64{0.7, 1.3} {
 			if z := massTest(c.draw, c.law(c.scale*wrong), reach, 20000); z < 6 {
-				t.Errorf("%s: a scale wrong by %v passes", c.name, wrong)
+				t.Errorf("%s: a scale multiplied by %v passes", c.name, wrong)
 			}
 		}
 	}
 }
 
-// One comparison, which fails by chance with the probability of a normal number beyond 6, 1e-9.
+// TestExponential makes one comparison, which fails by chance with the probability of a normal
+// number beyond 6, 1e-9.
 func TestExponential(t *testing.T) {
 	src := secureBits(t)
 	const n = 200000
@@ -119,7 +120,7 @@ func TestExponential(t *testing.T) {
 	}
 }
 
-// scripted hands out given words first.
+// scripted returns given words first.
 type scripted struct {
 	words []uint64
 	then  entropy.Bits
@@ -134,7 +135,7 @@ func (s *scripted) Uint64() uint64 {
 	return w
 }
 
-// TestTiesDrawFurtherBits: equal 64-bit heads are decided by the words after.
+// TestTiesDrawFurtherBits: if 64-bit heads are equal, further words decide.
 func TestTiesDrawFurtherBits(t *testing.T) {
 	a, b := lazy{head: 5}, lazy{head: 5}
 	if !less(&a, &b, &scripted{words: []uint64{1, 1, 2, 3}}) {
@@ -143,7 +144,7 @@ func TestTiesDrawFurtherBits(t *testing.T) {
 	d := digitsOf(&a, nil)
 	if back := d.lazy(); back.head != 5 || len(back.tail) != 2 || back.tail[0] != 1 ||
 		back.tail[1] != 2 {
-		t.Errorf("digits lost on the way: %v", back)
+		t.Errorf("digits were lost: %v", back)
 	}
 }
 
@@ -166,8 +167,8 @@ func TestExpNegBrackets(t *testing.T) {
 	}
 }
 
-// TestUniformBelowIsExact: 2^64 words are spread over 3·2^62 numbers by throwing back one word in
-// four; otherwise some numbers would come twice as often as others.
+// TestUniformBelowIsExact: to spread 2^64 words evenly over 3·2^62 numbers, one word in four is
+// rejected; otherwise some numbers would occur twice as often as others.
 func TestUniformBelowIsExact(t *testing.T) {
 	const n = 3 << 62
 	thrown := 0
@@ -178,11 +179,11 @@ func TestUniformBelowIsExact(t *testing.T) {
 		}
 	}
 	if thrown != 100 {
-		t.Errorf("%d of 400 words are thrown back, want 100", thrown)
+		t.Errorf("%d of 400 words are rejected, want 100", thrown)
 	}
 }
 
-// counted counts the words that it hands out.
+// counted counts the words that it returns.
 type counted struct {
 	then  []uint64
 	drawn int

@@ -12,19 +12,18 @@ import (
 // Normal draws ideal Gaussian noise rounded to the nearest grid point, as whole
 // grid steps.
 //
-// The sampler is Marsaglia and Tsang's ziggurat (2000) with three changes that
-// make its law exact instead of close: the layers have exactly equal areas
-// because their edges are fixed-point numbers and the curve merely fits inside;
-// the tail is covered by an exponential whose area is a rational number; and a
-// position is not a float but an interval of real numbers, so that any decision
-// the interval straddles (under the curve or not, this grid cell or the next) is
-// passed to exact arithmetic with further bits. No normal density is evaluated
-// for 99.4 % of the draws, no exact arithmetic needed for all but about one in 10^7.
+// The sampler is Marsaglia and Tsang's ziggurat (2000) with three changes that make its law exact
+// instead of close: the layers have exactly equal areas, because their edges are fixed-point
+// numbers and the curve only has to lie inside them; the tail is covered by an exponential whose
+// area is a rational number; and a position is not a float but an interval of real numbers, so
+// that any decision that the interval does not settle (under the curve or not, this grid cell or
+// the next) is made in exact arithmetic with further bits. For 99.4 % of the draws no normal
+// density is evaluated, and for all but about one in 10^7 no exact arithmetic is needed.
 type Normal struct {
 	layers [layers]scaledLayer
 	half   uint64 // half a grid step
 	mask   uint64 // the fraction of a step
-	edge   uint64 // the fraction from which on the cell is in doubt
+	edge   uint64 // the fraction from which on the cell is uncertain
 	shift  uint
 	coarse coarse
 	std    float64 // in grid steps; exact
@@ -35,16 +34,15 @@ type scaledLayer struct {
 	inner uint64 // layerInner as a bound on whole words
 }
 
-// uncertain bounds, in 2^-shift steps, what the fast path's truncations lose:
-// one for the layer's tabulated width, one for its product with std, one for the
-// product with the position, and for the position's unknown bits 2^-54 of the
-// width, which is below 2^63 by enough to leave room for those three (see
-// TestLayersCoverTheNormal).
+// uncertain bounds, in 2^-shift steps, the errors of the fast path's truncations: one step for
+// the layer's tabulated width, one for its product with std, one for the product with the
+// position, and 2^-54 of the width for the position's unknown bits. The width is far enough below
+// 2^63 to leave room for the first three (see TestLayersCoverTheNormal).
 const uncertain = 1 << 9
 
-// coarse is what vectors of words are decided by: the same fixed-point numbers
-// as the sampler's without their last 11 bits, so that positions and widths have
-// 52 bits, whose products processors make eight at a time.
+// coarse holds the numbers by which vectors of words are decided: the sampler's fixed-point
+// numbers without their last 11 bits, so that positions and widths have 52 bits, and processors
+// can multiply eight of them at a time.
 //
 // For a position p (a word without its last 10 bits) and a width w, the fast
 // path has low = ⌊p·w·2^-64⌋ + half, the coarse one
@@ -57,15 +55,15 @@ const uncertain = 1 << 9
 //
 //	0 ≤ low − 2^11·rough < 2^13.
 //
-// Where rough's fraction of a step is below (edge − 2^13)·2^-11, low's fraction
-// is therefore below edge and no step lies between the two: the fast path decides
-// too, and for the same step. The coarse path decides nothing else.
+// If rough's fraction of a step is below (edge − 2^13)·2^-11, low's fraction is therefore below
+// edge and no whole step lies between the two: the fast path decides too, and for the same step.
+// In all other cases the coarse path decides nothing.
 type coarse struct{ half, mask, edge, shift uint64 }
 
 const (
 	coarseBits  = 11
 	coarseError = 1 << 13
-	coarseLeast = 20 // of shift: below, the error is not worth its while
+	coarseLeast = 20 // least shift: with a smaller one the coarse path would rarely decide
 )
 
 func (l *Normal) coarsen() coarse {
@@ -85,7 +83,7 @@ func (l *Normal) coarsen() coarse {
 // Errors: a std outside [1, 2^45].
 func NewNormal(std float64) (*Normal, error) {
 	if !(std >= 1) || std > 0x1p45 {
-		return nil, fmt.Errorf("noise of standard deviation %v grid steps: want 1 to 2^45", std)
+		return nil, fmt.Errorf("noise of standard deviation %v grid steps: must be 1 to 2^45", std)
 	}
 	l := &Normal{std: std}
 	m, e := math.Frexp(std)
@@ -103,12 +101,13 @@ func NewNormal(std float64) (*Normal, error) {
 	return l, nil
 }
 
-// A word is spent as 9 bits of layer, one of sign and 54 of position.
+// split divides a word into 9 bits of layer, one of sign, which it leaves out, and 54 of
+// position.
 func split(word uint64) (layer, position uint64) {
 	return word & (layers - 1), word >> (layerBits + 1)
 }
 
-// belowPosition masks a word's layer and sign.
+// belowPosition is the mask of a word's layer and sign.
 const belowPosition = 1<<(layerBits+1) - 1
 
 func signed(magnitude int64, word uint64) int64 {
@@ -116,7 +115,7 @@ func signed(magnitude int64, word uint64) int64 {
 	return (magnitude ^ s) - s
 }
 
-// fast reads a draw off one word, if the word alone decides it.
+// fast returns the draw that a word decides, if the word alone decides it.
 func (l *Normal) fast(word uint64) (steps int64, decided bool) {
 	s := &l.layers[word&(layers-1)]
 	low, _ := bits.Mul64(word&^belowPosition, s.width)
@@ -211,10 +210,10 @@ func (l *Normal) tail(src entropy.Bits) (steps int64, ok bool) {
 	return min(k, MaxSteps), true
 }
 
-// fastRun draws as many leading steps as one word each decides, and returns how
-// many. It is Normal.fast in line: at 200 million draws a second there is no
-// room for calls, nor, which is why it stands alone, for registers spilled by
-// anything else. Vector kernels are faster and decide the same.
+// fastRun draws steps from leading words as long as a single word decides each step, and returns
+// their number. It is Normal.fast written inline, in a function of its own: at 200 million draws
+// a second there is no time for calls or spilled registers. Vector kernels are faster and decide
+// the same.
 func (l *Normal) fastRun(dst []float64, words []uint64) int {
 	shift, half, mask, edge := l.shift&63, l.half, l.mask, l.edge
 	words = words[:len(dst)]

@@ -10,7 +10,7 @@ import (
 
 func fixedBits(seed uint64) *rand.PCG { return rand.NewPCG(seed, 1) }
 
-// fork hands the same words to two readers.
+// fork gives the same words to two readers.
 type fork struct {
 	words []uint64
 	from  entropy.Bits
@@ -29,7 +29,7 @@ func (r *reader) Uint64() uint64 {
 	return r.f.words[r.next-1]
 }
 
-// exactDraw makes every decision of draw in interval arithmetic.
+// exactDraw makes every decision of Draw in interval arithmetic.
 func exactDraw(l *Normal, src entropy.Bits) int64 {
 	for {
 		word := src.Uint64()
@@ -52,8 +52,8 @@ func exactDraw(l *Normal, src entropy.Bits) int64 {
 	}
 }
 
-// TestFastPathDecidesNothingItself draws the same bits through machine
-// arithmetic and through interval arithmetic; every draw must agree.
+// TestFastPathDecidesNothingItself draws from the same bits in machine arithmetic and in interval
+// arithmetic; all draws must agree.
 func TestFastPathDecidesNothingItself(t *testing.T) {
 	for _, std := range []float64{1, 1.7, 300, 0x1p24 * 1.37, 0x1p30, 0x1p45 * 0.99} {
 		l, err := NewNormal(std)
@@ -70,8 +70,8 @@ func TestFastPathDecidesNothingItself(t *testing.T) {
 	}
 }
 
-// TestRareDrawsAgree does the same where machine arithmetic has least to say:
-// wedges, tails and positions next to cell edges.
+// TestRareDrawsAgree does the same for the cases that machine arithmetic decides least often:
+// wedges, tails and positions next to the edges of cells.
 func TestRareDrawsAgree(t *testing.T) {
 	l, err := NewNormal(0x1p20 * 1.1)
 	if err != nil {
@@ -96,7 +96,7 @@ func TestRareDrawsAgree(t *testing.T) {
 	}
 }
 
-// chiSquare tests draws of a sampler against the normal law scaled by wrong.
+// chiSquare tests draws of a sampler against the normal distribution of standard deviation std.
 func chiSquare(l *Normal, src entropy.Bits, n int, std float64) float64 {
 	const cells = 64
 	var counts [cells]float64
@@ -113,7 +113,8 @@ func chiSquare(l *Normal, src entropy.Bits, n int, std float64) float64 {
 	return (math.Cbrt(sum/df) - (1 - 2.0/(9*df))) / math.Sqrt(2.0/(9*df))
 }
 
-// False alarm of each line: a one-sided normal beyond 6, 1e-9.
+// TestNormalIsNormal: each comparison fails by chance with the probability of a normal number
+// above 6, 1e-9.
 func TestNormalIsNormal(t *testing.T) {
 	source, err := entropy.New()
 	if err != nil {

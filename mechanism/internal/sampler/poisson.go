@@ -6,8 +6,8 @@ import "github.com/seed7ba64551/privgen/internal/entropy"
 // logarithm for every sampled one.
 const manyRows = 1.0 / 8
 
-// PoissonRows appends to index, in rising order, a Poisson sample of the rows
-// [0,n): each is in it independently with probability q, exactly.
+// PoissonRows appends to index, in increasing order, a Poisson sample of the rows [0,n): each row
+// is in it independently with probability exactly q.
 func PoissonRows(n int, q float64, src entropy.Bits, index []int32) []int32 {
 	switch {
 	case !(q > 0):

@@ -6,11 +6,11 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// fewRows is how many rows may be kept in order by insertion at no cost worth mention.
+// fewRows is the number of rows up to which keeping them in order by insertion costs little.
 const fewRows = 1 << 11
 
-// Subset appends to index, in rising order, a subset of the rows
-// [0, population) of the given size; every such subset is equally likely, exactly.
+// Subset appends to index, in increasing order, a subset of the given size of the rows [0,
+// population). All such subsets are exactly equally likely.
 func Subset(population, sample int, src entropy.Bits, index []int32) []int32 {
 	if sample <= fewRows && sample < population/8 {
 		return floyd(population, sample, src, index)
@@ -18,7 +18,8 @@ func Subset(population, sample int, src entropy.Bits, index []int32) []int32 {
 	return scan(population, sample, src, index)
 }
 
-// scan passes over all rows and takes each with the probability that it still has.
+// scan passes over all rows and takes each with its conditional probability, given the rows
+// before it.
 func scan(population, sample int, src entropy.Bits, index []int32) []int32 {
 	for row, wanted := 0, sample; wanted > 0 && row < population; row++ {
 		if UniformBelow(uint64(population-row), src) < uint64(wanted) {

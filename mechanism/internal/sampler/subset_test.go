@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// TestFloydTriples: every triple is as likely as any other, though a row that was taken already
-// comes up often.
+// TestFloydTriples: all triples are equally likely, although a row that is already taken is often
+// drawn again.
 func TestFloydTriples(t *testing.T) {
 	const population, triples, n = 7, 35, 40000
 	src := secureBits(t)
 	counts := map[[3]int32]int{}
 	for range n {
-		rows := floyd(population, 3, src, []int32{-1})[1:] // what was there before stays out of it
+		rows := floyd(population, 3, src, []int32{-1})[1:] // the element before is not part of the subset
 		if len(rows) != 3 || rows[0] >= rows[1] || rows[1] >= rows[2] {
 			t.Fatalf("%v", rows)
 		}
@@ -26,8 +26,8 @@ func TestFloydTriples(t *testing.T) {
 	}
 }
 
-// sixSigma compares a count with its law. It fails by chance with the probability of a normal
-// number beyond 6.2, which is 6e-10.
+// sixSigma compares a count with its binomial distribution. It fails by chance with the
+// probability of a normal number beyond 6.2, which is 6e-10.
 func sixSigma(t *testing.T, what string, count, n int, p float64) {
 	t.Helper()
 	mean, sd := float64(n)*p, math.Sqrt(float64(n)*p*(1-p))

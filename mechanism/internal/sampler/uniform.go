@@ -7,8 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// UniformBelow returns a uniform whole number of [0,n), exactly.
-// Source: Lemire 2019.
+// UniformBelow returns an exactly uniform whole number in [0,n). Source: Lemire 2019.
 func UniformBelow(n uint64, src entropy.Bits) uint64 {
 	hi, lo := bits.Mul64(src.Uint64(), n)
 	if lo < n {
@@ -19,8 +18,8 @@ func UniformBelow(n uint64, src entropy.Bits) uint64 {
 	return hi
 }
 
-// lazy is a uniform number of [0,1) of which the first 64 bits are known and
-// more are drawn when they are needed.
+// lazy is a uniform number in [0,1) whose first 64 bits are known. Further bits are drawn when
+// needed.
 type lazy struct {
 	head uint64
 	tail []uint64
@@ -66,7 +65,7 @@ func digitsOf(l *lazy, bits entropy.Bits) *digits {
 	return d
 }
 
-// lazy hands back a number that began as a lazy one.
+// lazy returns the digits of a number as a lazy one.
 func (d *digits) lazy() lazy {
 	words := int(d.count / 64)
 	l := lazy{tail: make([]uint64, words-1)}

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// abscissa is a uniform position across one layer, with its further bits open.
+// abscissa is a uniform position across one layer, whose further bits are drawn when needed.
 type abscissa struct {
 	layer uint64
 	x     *digits
@@ -17,12 +17,12 @@ func newAbscissa(layer, position uint64, src entropy.Bits) *abscissa {
 	return &abscissa{layer: layer, x: newDigits(position, positionBits, src)}
 }
 
-// width is the layer's width: the common area ÷ the layer's height.
+// width returns the layer's width: the common area ÷ the layer's height.
 func (p *abscissa) width() *big.Rat {
 	return new(big.Rat).Quo(layerArea(), fixed62(layerHeight[p.layer]))
 }
 
-// layerArea is that of the bottom layer: its rectangle h·r and its tail h/r.
+// layerArea returns the area of the bottom layer: of its rectangle, h·r, and its tail, h/r.
 func layerArea() *big.Rat {
 	r := tailRat()
 	reach := new(big.Rat).Inv(r)
@@ -59,8 +59,8 @@ func (p *abscissa) inTail() bool {
 // curve, where every number is at most 14.
 const curveSlack = 0x1p-40
 
-// underCurve reports whether a height within the layer lies under exp(−x²/2),
-// where float64 can tell.
+// underCurve reports whether a height within the layer lies under exp(−x²/2), and whether float64
+// arithmetic can decide that.
 func underCurve(layer, position, height uint64) (under, decided bool) {
 	if layer >= chordFrom {
 		if under, decided = underByChord(layer, position, height); decided {
@@ -70,7 +70,7 @@ func underCurve(layer, position, height uint64) (under, decided bool) {
 	return underByExponential(layer, position, height)
 }
 
-// underByExponential is underCurve by evaluating the curve.
+// underByExponential implements underCurve by evaluating the curve.
 func underByExponential(layer, position, height uint64) (under, decided bool) {
 	x := float64(position) * 0x1p-54 * float64(layerWidth[layer]) * 0x1p-60
 	y := float64(layerFloor[layer])*0x1p-62 +
@@ -79,22 +79,21 @@ func underByExponential(layer, position, height uint64) (under, decided bool) {
 	return y < curve, math.Abs(y-curve) > curveSlack
 }
 
-// From layer chordFrom up, a layer's curve, as a function of t = x²/2, leaves the
-// straight line between its corners (where layerInner ends, at the top; at the
-// bottom right) by no more than chordBelow of its height downward and chordAbove
-// upward: exp(−t) is convex, so it leaves its own chord downward only, by
-// (Δt)²/8 times its largest second derivative at most. TestChordsHoldTheCurve
-// computes both, with 2^-40 to spare for what underByChord loses: for its float64
-// errors, below 2^-50 where every number is at most 2, and for the open bits of
-// position and height, 2^-53 at most, all as parts of a span of 2^-8 or more.
+// From layer chordFrom up, a layer's curve, as a function of t = x²/2, deviates from the straight
+// line between its corners (at the top, where layerInner ends, and at the bottom right) by at
+// most chordBelow of the layer's height downward and chordAbove upward: exp(−t) is convex, so it
+// lies below its own chord, by at most (Δt)²/8 times its largest second derivative.
+// TestChordsHoldTheCurve computes both, with a margin of 2^-40 for the errors of underByChord:
+// its float64 errors, below 2^-50 because every number is at most 2, and the unknown bits of
+// position and height, at most 2^-53, all as fractions of a span of 2^-8 or more.
 const (
 	chordFrom  = 9
 	chordBelow = 1.0 / 64
 	chordAbove = 0x1p-20
 )
 
-// underByChord tells a height within the layer from the curve by the chord, which
-// decides 98 % of its cases and is cheaper than an exponential.
+// underByChord compares a height within the layer with the chord, which decides 98 % of its cases
+// and is cheaper than an exponential.
 func underByChord(layer, position, height uint64) (under, decided bool) {
 	p, inner := float64(position)*0x1p-54, float64(layerInner[layer])*0x1p-54
 	// In units in which t is 1 at the layer's right edge.

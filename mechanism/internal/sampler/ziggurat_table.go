@@ -1,23 +1,23 @@
 package sampler
 
-// layers is their number and positionBits how many bits a word has left for the
-// position across one, after the layer and the sign.
+// layers is the number of layers. positionBits is the number of bits of a word that remain for
+// the position across a layer, after the layer and the sign.
 const (
 	layerBits    = 9
 	layers       = 1 << layerBits
 	positionBits = 63 - layerBits
 )
 
-// The layers under exp(−x²/2), from the bottom up, that the sampler picks
-// from uniformly. They need no trust: TestLayersCoverTheNormal proves in
-// interval arithmetic that they have exactly equal areas and cover the curve.
+// The tables below describe the layers that cover the area under exp(−x²/2), from the bottom up.
+// The sampler chooses a layer uniformly. TestLayersCoverTheNormal proves in interval arithmetic
+// that the layers have exactly equal areas and cover the curve.
 
-// tailStart is where the bottom layer hands over to its exponential tail: this
-// many 2^-40.
+// tailStart is the abscissa, as a multiple of 2^-40, at which the exponential tail of the bottom
+// layer begins.
 const tailStart = 4236460091310
 
-// layerHeight is the height of each layer in 2^-62. Its area is that of the
-// bottom layer, h·(r + 1/r), so its width is area ÷ height.
+// layerHeight is the height of each layer, as a multiple of 2^-62. The area of each layer is that
+// of the bottom layer, h·(r + 1/r), so its width is that area ÷ its height.
 var layerHeight = [layers]uint64{
 	0x9c99bdc336ba3, 0xa72621e20f8b6, 0xaffac4128e1eb, 0xb5f9f91c6e43f,
 	0xbaa9c50af1b8d, 0xbe93f4a6fce05, 0xc1fa5a969a131, 0xc501e5d3b5131,
@@ -149,7 +149,8 @@ var layerHeight = [layers]uint64{
 	0x8804fc58ef5959, 0x97cfe3240134ff, 0xb1e4e03a7b5074, 0xec3207d419dfcf,
 }
 
-// layerFloor is where each layer begins, in 2^-62: the sum of the heights below.
+// layerFloor is the height at which each layer begins, as a multiple of 2^-62: the sum of the
+// heights of the layers below.
 var layerFloor = [layers]uint64{
 	0x0, 0x9c99bdc336ba3, 0x143bfdfa546459, 0x1f3baa3b7d4644,
 	0x2a9b49cd442a83, 0x3645e61df34610, 0x422f2568631415, 0x4e4ecb11ccb546,
@@ -285,7 +286,7 @@ var layerFloor = [layers]uint64{
 // lie before tailStart.
 const tailFrom = 16877549459219012
 
-// layerWidth is the width of each layer in 2^-60, rounded down.
+// layerWidth is the width of each layer, as a multiple of 2^-60, rounded down.
 var layerWidth = [layers]uint64{
 	0x41cd19d69dd8862e, 0x3da60b2e7ae00480, 0x3a8e1b07dfbba3d6, 0x38a01e11bf862c56,
 	0x373426c9f18cab5d, 0x3611da82c80c9e86, 0x351f3cbf5bf2e5ad, 0x344e1dad946d470c,
@@ -417,8 +418,8 @@ var layerWidth = [layers]uint64{
 	0x4bc1edeb1591e54, 0x43e06ee0d3a3a40, 0x39ecc849cc5d6d9, 0x2ba083b4ae35e3e,
 }
 
-// layerInner is the part of each layer's width, in 2^-54, that lies wholly under
-// the curve.
+// layerInner is the fraction of each layer's width, as a multiple of 2^-54, that lies wholly
+// under the curve.
 var layerInner = [layers]uint64{
 	0x3bf60ab4322242, 0x3cc9db1e1b79d7, 0x3de413bbbae34c, 0x3e64a229380c92,
 	0x3eaf7200388960, 0x3ee0d35fe50d1e, 0x3f040e5eac0679, 0x3f1e8f83b43d02,

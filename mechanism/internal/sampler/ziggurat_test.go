@@ -7,7 +7,7 @@ import (
 
 const proofBits = 256
 
-// expOf bounds exp(−x²/2).
+// expOf returns bounds of exp(−x²/2).
 func expOf(x *big.Rat) (lo, hi *big.Float) {
 	t := new(big.Rat).Mul(x, x)
 	return expNeg(t.Mul(t, big.NewRat(1, 2)), proofBits)
@@ -27,11 +27,11 @@ func atMost(t *testing.T, what string, i int, smaller *big.Float, bigger *big.Ra
 	}
 }
 
-// TestLayersCoverTheNormal is the proof that the sampler's law is exact: layers
-// have equal areas by construction (a width is the area ÷ a height), they are
-// stacked without gaps, each is wide enough for the curve at its lower edge, what
-// is accepted unseen lies under the curve at its upper edge, and the bottom
-// layer is as high as the curve where the tail's envelope begins.
+// TestLayersCoverTheNormal proves that the sampler's distribution is exact: layers have equal
+// areas by construction (a width is the area ÷ a height), they are stacked without gaps, each is
+// wide enough for the curve at its lower edge, the part that is accepted without evaluating the
+// curve lies under the curve at the layer's upper edge, and the bottom layer is as high as the
+// curve at the point where the envelope of the tail begins.
 func TestLayersCoverTheNormal(t *testing.T) {
 	top := new(big.Int)
 	for i := range layers {
@@ -49,7 +49,7 @@ func TestLayersCoverTheNormal(t *testing.T) {
 		inner := new(big.Rat).SetFrac(new(big.Int).SetUint64(layerInner[i]), big.NewInt(1<<positionBits))
 		if layerInner[i] > 0 {
 			lo, _ := expOf(inner.Mul(inner, p.width()))
-			atLeast(t, "accepted unseen but not under the curve", i, lo, ceiling)
+			atLeast(t, "accepted without evaluation but not under the curve", i, lo, ceiling)
 		}
 	}
 	if top.Cmp(big.NewInt(1<<62)) < 0 {
@@ -67,7 +67,7 @@ func checkWidth(t *testing.T, i int) {
 	if got := new(big.Int).SetUint64(layerWidth[i]); floorRat(w).Cmp(got) != 0 {
 		t.Errorf("layer %d: tabulated width %v, want %v", i, got, floorRat(w))
 	}
-	// Beside the position's open bits, three truncations and a remainder below 2^-53.
+	// Besides the position's unknown bits there are three truncations and a remainder below 2^-53.
 	if layerWidth[i] > (uncertain-4)<<positionBits {
 		t.Errorf("layer %d: so wide that the fast path may lose more than uncertain, or overflow", i)
 	}
@@ -87,7 +87,7 @@ func checkTailFrom(t *testing.T) {
 	}
 }
 
-// TestChordsHoldTheCurve proves what underByChord relies on.
+// TestChordsHoldTheCurve proves the bounds that underByChord relies on.
 func TestChordsHoldTheCurve(t *testing.T) {
 	below, above := ratio(chordBelow), ratio(chordAbove)
 	spare := ratio(0x1p-40)
@@ -107,9 +107,9 @@ func TestChordsHoldTheCurve(t *testing.T) {
 	}
 }
 
-// leavesChord bounds how far the curve is from the line between the corners of
-// layer i, as parts of its height: by how much it misses the corners, and
-// downward by (Δt)²/8·exp(−t) besides, with t of the left end.
+// leavesChord bounds the distance of the curve from the line between the corners of layer i, as
+// fractions of the layer's height: the distance at the corners and, downward, in addition
+// (Δt)²/8·exp(−t), with t of the left end.
 func leavesChord(i int, inner *big.Rat) (down, up *big.Rat) {
 	height, right := fixed62(layerHeight[i]), (&abscissa{layer: uint64(i)}).width()
 	left := new(big.Rat).Mul(inner, right)
