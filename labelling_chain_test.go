@@ -19,8 +19,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestLabelledChain: a chain with a classifier spends its budget, is read back from its plan and its
-// generator, and may come first in a sequence.
+// TestLabelledChain: a chain with a classifier spends its budget, is read back from its plan and
+// its generator, and may come first in a sequence.
 func TestLabelledChain(t *testing.T) {
 	s := records.Interval(4, 0, 1).WithLabels("dark", "bright")
 	b := accountant.Budget{Epsilon: 4, Delta: 1e-5}
