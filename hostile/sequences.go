@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// sequenceSubjects are systems one after the other: two, and one more after these.
+// sequenceSubjects returns sequences of two systems, and one of three.
 func sequenceSubjects(kind string, data records.Data) (list []subject, err error) {
 	s, train := data.Schema(), sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3,
 		Optimizer: sgd.Adam(1e-2)}

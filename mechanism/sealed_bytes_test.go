@@ -26,7 +26,7 @@ func TestSealedBytes(t *testing.T) {
 		t.Error("sealing twice gives the same bytes")
 	}
 	if bytes.Equal(one[:saltSize], two[:saltSize]) { // once in 2^256 runs
-		t.Error("two messages have one salt")
+		t.Error("two messages have the same salt")
 	}
 	changed := bytes.Clone(one)
 	changed[len(changed)-1] ^= 1
@@ -90,7 +90,8 @@ func TestWholeGradients(t *testing.T) {
 	}
 }
 
-// TestKeysHaveNamesThatKeepThem: the public name of a key holds none of its bytes in a row.
+// TestKeysHaveNamesThatKeepThem checks that the public name of a key contains no two consecutive
+// bytes of it.
 func TestKeysHaveNamesThatKeepThem(t *testing.T) {
 	secret := make([]byte, KeySize)
 	for i := range secret {
@@ -106,7 +107,7 @@ func TestKeysHaveNamesThatKeepThem(t *testing.T) {
 	}
 	for i := range len(secret) - 1 {
 		if bytes.Contains(name, secret[i:i+2]) {
-			t.Errorf("the name %q holds a part of the key", k.ID())
+			t.Errorf("the name %q contains a part of the key", k.ID())
 		}
 	}
 }

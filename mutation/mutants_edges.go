@@ -37,7 +37,7 @@ func edgeMutants() []mutant {
 			Why: "a file passes for answers that were not drawn, and takes hours"},
 		{Name: "dpgm/an empty list of shifts counts", In: "dpgm",
 			Tests: at("dpgm", "ShiftsIsNone"),
-			Old:   "return nil, nil // an empty list is none", New: "return h.Tilts, nil",
+			Old:   "return nil, nil // an empty list means no shifts", New: "return h.Tilts, nil",
 			Why: "a file makes drawing panic"},
 		{Name: "records/data in maps are not seen", In: "records",
 			Tests: at("records", "OverlapOfTables"),

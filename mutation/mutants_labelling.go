@@ -1,7 +1,7 @@
 package main
 
-// labellingMutants are of the classifier that labels another system's records: what is paid, what
-// is released, and how long a draw takes.
+// labellingMutants are faults in the classifier that labels another system's records: in what is
+// paid, what is released, and how long a draw takes.
 func labellingMutants() []mutant {
 	const in = "labelling"
 	paid := at(in, "Together|Refusals")

@@ -1,7 +1,8 @@
 package main
 
-// lineMutants are of lines that the other lists pass by: what is sealed, which rows of a person are
-// kept, what a remembered price goes by, and where shards, parts and processes meet.
+// lineMutants are faults in lines that the other lists leave out: in what is sealed, which rows
+// of a person are kept, what identifies a remembered price, and where shards, parts and processes
+// meet.
 func lineMutants() []mutant {
 	passes := at("mix", "Passes")
 	return []mutant{

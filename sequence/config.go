@@ -97,8 +97,8 @@ func (c Config) stages() (list []synth.Stage) {
 }
 
 // Within returns the sequence with Then made for the largest budget that First leaves of the
-// whole budget, up to half a per cent of the whole. The function then makes it for a budget with
-// the sequence's δ and relation.
+// whole budget, up to half a per cent of the whole. The function then returns its plan for a
+// given budget, which has the sequence's δ and relation.
 //
 // Errors: those of then and of Validate; accountant.ErrBudgetExceeded if First leaves less than a
 // hundredth of the whole squared effect.

@@ -74,7 +74,8 @@ func (g *Generator) open(n int, d Draw) (*drawing, error) {
 	return out, err
 }
 
-// ofClass is the constraint of a draw from one class of a table; of is false for other draws.
+// ofClass returns the constraint that a draw from one class of a table obeys; of is false for
+// other draws.
 func ofClass(s records.Schema, class int) (only records.Constraint, of bool) {
 	for _, column := range s.Columns() {
 		if column.Kind() == records.LabelColumn && class >= 0 {
@@ -84,8 +85,9 @@ func ofClass(s records.Schema, class int) (only records.Constraint, of bool) {
 	return only, false
 }
 
-// within is the probability of what a model can be conditioned on, among the records of a class. It
-// is the given one, among all, where the model cannot be conditioned on the class.
+// within returns the probability, among the records of a class, of the constraints that a model
+// can be conditioned on. If the model cannot be conditioned on the class, within returns among,
+// the probability among all records.
 func within(m Conditional, list []records.Constraint, class records.Constraint,
 	among float64) float64 {
 	_, met, alone := m.Condition([]records.Constraint{class})

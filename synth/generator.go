@@ -78,7 +78,8 @@ func (g *Generator) Model() Model {
 }
 
 // Guarantee returns the privacy guarantee for the training records: its parameters, the releases
-// that led to the generator, and what the guarantee does not cover. It is the caller's own copy.
+// that led to the generator, and what the guarantee does not cover. The result is a copy, which
+// the caller may change.
 func (g *Generator) Guarantee() accountant.Guarantee {
 	if g.made() != nil {
 		return accountant.Guarantee{NotPrivate: "nothing has been trained"}
@@ -86,7 +87,7 @@ func (g *Generator) Guarantee() accountant.Guarantee {
 	return copied(g.guarantee)
 }
 
-// copied shares no list with a guarantee, and no pointer.
+// copied returns a copy that shares no list and no pointer with the guarantee.
 func copied(g accountant.Guarantee) accountant.Guarantee {
 	g.Samplers, g.NoiseClass = slices.Clone(g.Samplers), slices.Clone(g.NoiseClass)
 	g.Entries, g.NotCovered = slices.Clone(g.Entries), slices.Clone(g.NotCovered)

@@ -13,9 +13,9 @@ import (
 // records.HasItems(3). The records have the model's distribution, conditioned on the constraints.
 // Some constraints are met exactly, without rejecting records: a constraint to one class by every
 // system, constraints on values of any columns and combinations of levels by AIM and MST, and
-// constraints on items by the other baselines. All others are met by rejection. [OnAccepted] reports
-// the acceptance of every constraint. The error is *[Rejected] if fewer records are accepted than
-// [Effort] demands.
+// constraints on items by the other baselines. All others are met by rejection. [OnAccepted]
+// reports the acceptance of every constraint. The error is *[Rejected] if fewer records are
+// accepted than [Effort] demands.
 //
 // Guarantee: this is post-processing: constraints are public, and only generated records are
 // tested.
@@ -41,7 +41,7 @@ func (d Draw) effort() int { return cmp.Or(d.Effort, defaultEffort) }
 type Accepted struct {
 	Kept, Tried int                  // records, of those that the model drew
 	Exact       []string             // constraints that the model itself met exactly
-	Probability float64              // of these, within [OfClass], if the model knows it, otherwise 0
+		Probability float64              // of these in the class drawn; 0 if the model does not know it
 	Each        []records.Acceptance // of every constraint by itself, among the records tried
 }
 

@@ -1,4 +1,4 @@
-// The table has whole numbers of 64 bits, which an int is only there.
+// The table has whole numbers of 64 bits, so an int must have 64 bits.
 
 //go:build amd64 || arm64
 
@@ -18,9 +18,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// stays is a table of hospital stays: moments of different precision and origin, of which two may
-// be missing, keys that float64 does not hold, a person who may be unknown, names that look like
-// missing ones or like each other, and amounts.
+// stays returns the schema of a table of hospital stays: times of different precision and origin,
+// two of which may be missing, keys that float64 cannot represent, a person who may be unknown,
+// names that look like missing values or like each other, and amounts.
 func stays(t testing.TB) records.Schema {
 	t.Helper()
 	berlin := time.FixedZone("summer", 2*3600)
@@ -59,9 +59,10 @@ func stays(t testing.TB) records.Schema {
 		records.Unique("hospital", "case"))
 }
 
-// TestNoHardConstraintIsBroken by any of a thousand stays, or of a million with the flag
-// -million, by a test of their texts that shares nothing with what enforces them; nor by those that
-// are written as lines of JSON or as CSV and read again.
+// TestNoHardConstraintIsBroken checks that none of a thousand stays, or of a million with the
+// flag -million, violates a constraint. It compares their texts and shares no code with the
+// enforcement. It also checks that rows written as lines of JSON or as CSV are read back
+// unchanged.
 func TestNoHardConstraintIsBroken(t *testing.T) {
 	n := 1_000
 	if *million {
@@ -80,7 +81,7 @@ func TestNoHardConstraintIsBroken(t *testing.T) {
 		}
 		for i := range f.Len() {
 			if what := c.broken(f, i); what != "" {
-				t.Fatalf("row %d breaks %s: %s", i, what, f.AppendJSON(nil, i))
+				t.Fatalf("row %d violates %s: %s", i, what, f.AppendJSON(nil, i))
 			}
 		}
 		if total == 0 {
@@ -93,7 +94,7 @@ func TestNoHardConstraintIsBroken(t *testing.T) {
 	}
 }
 
-// comeBack writes rows, reads them, and expects the same cells.
+// comeBack checks that rows that are written and read again have the same cells.
 func comeBack(t *testing.T, f *records.Frame) {
 	t.Helper()
 	write := map[string]func(*bytes.Buffer) error{
@@ -125,13 +126,13 @@ func comeBack(t *testing.T, f *records.Frame) {
 	}
 }
 
-// stayChecker remembers the keys of stays, and what has followed from what.
+// A stayChecker remembers the keys of stays, and which values determined which.
 type stayChecker struct {
 	keys          map[string]bool
 	outcomes, few map[string]string
 }
 
-// broken is the first promise that a row breaks, "" for none.
+// broken returns the first constraint that a row violates, "" for none.
 func (c *stayChecker) broken(f *records.Frame, i int) string {
 	cell := map[string]string{}
 	for j, column := range f.Schema().Columns() {
@@ -225,8 +226,8 @@ func (c *stayChecker) broken(f *records.Frame, i int) string {
 	return ""
 }
 
-// TestNumbersOfTwoKindsAreNotCompared: of whole numbers that float64 does not hold and of others no
-// chain can be had, wherever they stand in it.
+// TestNumbersOfTwoKindsAreNotCompared checks that no chain may contain both whole numbers that
+// float64 cannot represent and other numbers, in any order.
 func TestNumbersOfTwoKindsAreNotCompared(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("small", 0, 3), records.Numeric("x", 0, 1e17),
 		records.Integer("large", 0, 1<<60))

@@ -44,7 +44,7 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 	}
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	var out [][]float64
-	place := []float64{-1} // which holds no share: the mean alone is for the caller
+	place := []float64{-1} // must stay unchanged: only the mean is for the caller
 	p, err := synth.NewProgram("reading", table.Schema(), budget, []synth.Stage{{Purpose: "once",
 		Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}},
 		reading{func(r *synth.Run) error {
@@ -65,7 +65,7 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 		t.Fatal(err)
 	}
 	if place[0] != -1 {
-		t.Errorf("a share stands where the caller wants the mean: %v", place)
+		t.Errorf("a share is written to the caller's Out: %v", place)
 	}
 	square, precision, mean := 0.0, 0.0, 0.0
 	for _, r := range tap.list {

@@ -8,13 +8,13 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Within makes a plan for the largest budget that other releases leave of a whole one, to within
-// half a per cent of the whole. The plan is made for the whole budget's δ and relation, several
-// times.
+// Within returns a plan for the largest budget that other releases leave of a whole budget, up to
+// half a per cent of the whole. It calls plan several times, with the whole budget's δ and
+// relation.
 //
 // Guarantee: the other releases and the plan's stages together cost at most the whole budget's ε.
-// Errors: those of plan; accountant.ErrBudgetExceeded if the others leave less than a hundredth of
-// the whole squared effect; *param.Error for missing arguments.
+// Errors: those of the function plan; accountant.ErrBudgetExceeded if the others leave less than
+// a hundredth of the whole squared effect; *param.Error for missing arguments.
 func Within(whole accountant.Budget, others accountant.Event,
 	plan func(accountant.Budget) (Plan, error)) (Plan, error) {
 	var k param.Checker
@@ -27,8 +27,8 @@ func Within(whole accountant.Budget, others accountant.Event,
 	return split{whole, others, plan}.search()
 }
 
-// split looks for the budget of a plan. All amounts are squared effects of the single Gaussian
-// release of the same ε, which nearly add up.
+// A split searches for the budget of a plan. It states amounts as the squared effect of the
+// single Gaussian release with the same ε, since these nearly add up.
 type split struct {
 	budget accountant.Budget
 	others accountant.Event
@@ -85,13 +85,13 @@ func (s split) search() (Plan, error) {
 		}
 	}
 	if best == nil {
-		return nil, fmt.Errorf("too little is left of ε = %g: %w", s.budget.Epsilon,
+		return nil, fmt.Errorf("the other releases leave too little of ε = %g: %w", s.budget.Epsilon,
 			accountant.ErrBudgetExceeded)
 	}
 	return best, nil
 }
 
-// try makes the plan for a squared effect and returns what it costs with the other releases.
+// try returns the plan for a squared effect, and what it costs together with the other releases.
 func (s split) try(squared float64) (own Plan, cost float64, err error) {
 	b := s.budget
 	gaussian := accountant.Gaussian{NoiseMultiplier: 1 / math.Sqrt(squared)}
@@ -108,7 +108,7 @@ func (s split) try(squared float64) (own Plan, cost float64, err error) {
 	return own, total.Upper, err
 }
 
-// effect is the squared effect of the Gaussian release that costs so much.
+// effect returns the squared effect of the Gaussian release that costs ε.
 func (s split) effect(epsilon float64) (float64, error) {
 	b := s.budget
 	b.Epsilon = epsilon
