@@ -10,8 +10,8 @@ import (
 )
 
 // Labelled chooses among the synthetic records by a private classifier, on the same ledger: of the
-// records that MERF's generator draws, those are kept that the classifier gives their own label. The
-// chain's budget is that of both; MERF gets what the classifier leaves.
+// records that MERF's generator draws, those are kept that the classifier gives their own label.
+// The chain's budget is that of both; MERF gets what the classifier leaves.
 //
 //	gen, err := privgen.MERF(schema, budget).Nominal(60_000).
 //		Labelled(labelling.Config{}).

@@ -33,14 +33,15 @@ type Config struct {
 	Share float64
 	// Nominal is a public number of records, about. It divides the classifier's sums of gradients.
 	Nominal int
-	// Rule is what the classifier decides; Relabel by default.
+	// Rule is what the classifier decides; Keep by default.
 	Rule Rule
 	// Contrast stretches the grey levels of images that the classifier sees, not those that are
 	// drawn: networks generate no image that is quite black or white where real ones are. The zero
 	// value means DefaultContrast for grey images, and retouch.Contrast{White: 1} changes nothing.
 	Contrast retouch.Contrast
-	// Margin, of the rule Keep, is by how much the classifier's probability of a record's own label must exceed that of
-	// every other class, in [0, 1). The default 0 accepts the records that it gives their own label.
+	// Margin, of the rule Keep, is by how much the classifier's probability of a record's own label
+	// must exceed that of every other class, in [0, 1). The default 0 accepts the records that it
+	// gives their own label.
 	Margin float64
 	// Tries bounds how many records are generated in the place of one by the rule Keep, and for one
 	// class by both rules; 0 means DefaultTries.
@@ -132,7 +133,7 @@ func (c Config) check(k *param.Checker) {
 
 // checkRule checks what is decided about records of a schema.
 func (c Config) checkRule(k *param.Checker, path string, s records.Schema) {
-	k.OK(ruleNames.Known(c.Rule), path+"Rule", int(c.Rule), "Relabel or Keep")
+	k.OK(ruleNames.Known(c.Rule), path+"Rule", int(c.Rule), "Keep or Relabel")
 	k.OK(c.Margin >= 0 && c.Margin < 1, path+"Margin", c.Margin, "a number in [0, 1)")
 	k.OK(c.Margin == 0 || c.Rule == Keep, path+"Margin", c.Margin, "0 unless the rule is Keep")
 	if (c.Contrast != retouch.Contrast{}) {
@@ -158,7 +159,8 @@ func (c Config) checkFeatures(s records.Schema) error {
 	}
 	var k param.Checker
 	path := fmt.Sprintf("labelling.Config.Features (%T)", c.Features)
-	k.OK(f.In() == s.Dim(), path, f.In(), fmt.Sprintf("features of records of %d coordinates", s.Dim()))
+	k.OK(f.In() == s.Dim(), path, f.In(),
+		fmt.Sprintf("features of records of %d coordinates", s.Dim()))
 	k.OK(f.Dim() > 0 && f.Dim() <= min(mostFeatures, mostNumbers/s.Classes()), path, f.Dim(),
 		fmt.Sprintf("a number of features up to %d", min(mostFeatures, mostNumbers/s.Classes())))
 	k.OK(f.NormBound() > 0 && !math.IsInf(f.NormBound(), 0), path, f.NormBound(),

@@ -25,7 +25,8 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 		return nil, err
 	}
 	s := state{learning: l}
-	if err := s.restore(r.Saved(), w.config.Train.Steps-r.Allowance(PurposeClassifier).Remaining()); err != nil {
+	drawn := w.config.Train.Steps - r.Allowance(PurposeClassifier).Remaining()
+	if err := s.restore(r.Saved(), drawn); err != nil {
 		return nil, err
 	}
 	r.Keep(s.file)

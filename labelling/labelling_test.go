@@ -49,12 +49,27 @@ type stub struct {
 	drawn  int
 }
 
-func (w *stub) Title() string                                        { return "stub" }
-func (w *stub) Notes() []string                                      { return nil }
-func (w *stub) Config() (json.RawMessage, error)                     { return json.RawMessage("{}"), nil }
+func (w *stub) Title() string {
+	return "stub"
+}
+
+func (w *stub) Notes() []string {
+	return nil
+}
+
+func (w *stub) Config() (json.RawMessage, error) {
+	return json.RawMessage("{}"), nil
+}
+
 func (w *stub) Fit(context.Context, *synth.Run) (synth.Model, error) { return w, nil }
-func (w *stub) Schema() records.Schema                               { return w.schema }
-func (w *stub) Encode() (*synth.File, error)                         { return &synth.File{Header: []byte("{}")}, nil }
+func (w *stub) Schema() records.Schema {
+	return w.schema
+}
+
+func (w *stub) Encode() (*synth.File, error) {
+	return &synth.File{Header: []byte("{}")}, nil
+}
+
 func (w *stub) Sampler(d synth.Draw) (synth.Sampler, error) {
 	i := 0
 	return synth.Sampler{Schema: w.schema, Next: func(n int) (records.Data, error) {
@@ -130,7 +145,7 @@ func right(d *records.Table) (n int) {
 // alone.
 func TestRelabel(t *testing.T) {
 	w := &stub{}
-	gen := learnt(t, w, labelling.Config{})
+	gen := learnt(t, w, labelling.Config{Rule: labelling.Relabel})
 	of, err := labelling.Of(gen)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +163,8 @@ func TestRelabel(t *testing.T) {
 		}
 	}
 	for class, want := range []float64{0.75, 0.75, 0} {
-		if got := gen.Model().(*labelling.Model).Agreement()[class]; got < want-0.01 || got > want+0.01 {
+		got := gen.Model().(*labelling.Model).Agreement()[class]
+		if got < want-0.01 || got > want+0.01 {
 			t.Errorf("agreement %v in class %d", got, class)
 		}
 	}
@@ -156,7 +172,7 @@ func TestRelabel(t *testing.T) {
 
 // TestKeep: records with wrong labels are left out, in the proportions of the other system.
 func TestKeep(t *testing.T) {
-	gen := learnt(t, &stub{}, labelling.Config{Rule: labelling.Keep})
+	gen := learnt(t, &stub{}, labelling.Config{})
 	rows := draw(t, gen, 400)
 	ones := 0
 	for _, label := range rows.Labels() {
@@ -167,6 +183,18 @@ func TestKeep(t *testing.T) {
 	}
 	if again := draw(t, gen, 400); !slices.Equal(again.Labels(), rows.Labels()) {
 		t.Error("a seed gives two draws")
+	}
+	other, err := labelling.WithRule(gen, labelling.Relabel, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := draw(t, other, 400)
+	if right(again) != 400 || slices.Equal(again.Labels(), rows.Labels()) {
+		t.Errorf("by the other rule %d right labels of 400", right(again))
+	}
+	var wrong *param.Error
+	if _, err := labelling.WithRule(gen, labelling.Relabel, 0.5); !errors.As(err, &wrong) {
+		t.Errorf("a margin for relabelling: %v", err)
 	}
 }
 
@@ -179,7 +207,8 @@ func TestDrawsEnd(t *testing.T) {
 		gen := learnt(t, w, labelling.Config{Rule: rule, Tries: 4})
 		w.drawn = 0
 		rows := draw(t, gen, 50, synth.OfClass(2))
-		if rows.Len() != 50 || slices.ContainsFunc(rows.Labels(), func(c int32) bool { return c != 2 }) {
+		others := slices.ContainsFunc(rows.Labels(), func(c int32) bool { return c != 2 })
+		if rows.Len() != 50 || others {
 			t.Errorf("%v: %d records, labels %v", rule, rows.Len(), rows.Labels())
 		}
 		if w.drawn != most {
@@ -247,18 +276,24 @@ func TestRefusals(t *testing.T) {
 	}
 	good := plan(numbers, b.Relation, embedding)
 	for name, change := range map[string]func(c *labelling.Config){
-		"no system":        func(c *labelling.Config) { c.Of = nil },
-		"a nil plan":       func(c *labelling.Config) { c.Of = (*dpgm.Plan)(nil) },
-		"no classes":       func(c *labelling.Config) { c.Of = plan(records.Interval(2, 0, 1), b.Relation, embedding) },
-		"another relation": func(c *labelling.Config) { c.Of = plan(numbers, accountant.ReplaceOne, embedding) },
+		"no system":  func(c *labelling.Config) { c.Of = nil },
+		"a nil plan": func(c *labelling.Config) { c.Of = (*dpgm.Plan)(nil) },
+		"no classes": func(c *labelling.Config) {
+			c.Of = plan(records.Interval(2, 0, 1), b.Relation, embedding)
+		},
+		"another relation": func(c *labelling.Config) {
+			c.Of = plan(numbers, accountant.ReplaceOne, embedding)
+		},
 		"no nominal size":  func(c *labelling.Config) { c.Nominal = 0 },
 		"no features":      func(c *labelling.Config) { c.Features = nil },
 		"a share of all":   func(c *labelling.Config) { c.Share = 1 },
 		"a rule":           func(c *labelling.Config) { c.Rule = 7 },
 		"a margin":         func(c *labelling.Config) { c.Rule, c.Margin = labelling.Keep, 1 },
-		"a margin of none": func(c *labelling.Config) { c.Margin = 0.5 },
+		"a margin of none": func(c *labelling.Config) { c.Rule, c.Margin = labelling.Relabel, 0.5 },
 		"tries":            func(c *labelling.Config) { c.Tries = -1 },
-		"a contrast":       func(c *labelling.Config) { c.Contrast = retouch.Contrast{Black: 0.1, White: 0.9} },
+		"a contrast": func(c *labelling.Config) {
+			c.Contrast = retouch.Contrast{Black: 0.1, White: 0.9}
+		},
 	} {
 		c := configOf(b, 40)
 		c.Of = good
@@ -295,7 +330,7 @@ func TestContrastIsForTheClassifier(t *testing.T) {
 	agreement := map[string]bool{}
 	for _, contrast := range []retouch.Contrast{{}, {White: 1}, {Black: 0.49, White: 0.5}} {
 		c := configOf(b, 40)
-		c.Features, c.Contrast = nil, contrast // scattering
+		c.Features, c.Contrast, c.Rule = nil, contrast, labelling.Relabel // of scattering
 		c, err := c.Within(func(b accountant.Budget) (synth.Plan, error) { return embedding(s, b, 40) })
 		if err != nil {
 			t.Fatal(err)

@@ -91,6 +91,26 @@ func Of(g *synth.Generator) (*synth.Generator, error) {
 	return synth.NewGenerator(m.system, m.Model, g.Guarantee()), nil
 }
 
+// WithRule returns the same generator with another rule, and the margin that the rule Keep wants.
+//
+// Guarantee: it is computed from what is released.
+// Errors: *param.Error for a generator of another system, an unknown rule or a margin outside
+// [0, 1).
+func WithRule(g *synth.Generator, r Rule, margin float64) (*synth.Generator, error) {
+	m, ok := g.Model().(*Model)
+	if !ok || m == nil {
+		return nil, param.New("labelling.WithRule.g", g.System(), "a generator of package labelling")
+	}
+	c := *m
+	c.config.Rule, c.config.Margin = r, margin
+	var k param.Checker
+	c.config.checkRule(&k, "labelling.WithRule: ", c.Schema())
+	if err := k.Err(); err != nil {
+		return nil, err
+	}
+	return synth.NewGenerator(systemName, &c, g.Guarantee()), nil
+}
+
 type modelJSON struct {
 	System    string           `json:"system"`
 	Model     json.RawMessage  `json:"model"`
@@ -112,7 +132,8 @@ func (m *Model) Encode() (*synth.File, error) {
 		return nil, fmt.Errorf("%s: %w", m.system, err)
 	}
 	j := modelJSON{System: m.system, Model: f.Header, Seed: m.config.Seed, Rule: m.config.Rule,
-		Contrast: m.config.Contrast, Margin: m.config.Margin, Tries: m.config.Tries, Agreement: m.agreement}
+		Contrast: m.config.Contrast, Margin: m.config.Margin, Tries: m.config.Tries,
+		Agreement: m.agreement}
 	if j.Features, err = rff.MarshalFeatures(m.config.Features); err != nil {
 		return nil, err
 	}

@@ -108,7 +108,8 @@ type configJSON struct {
 // Errors: those of the plan's MarshalJSON; features of a user-defined type.
 func (w *work) Config() (json.RawMessage, error) {
 	c := w.config
-	j := configJSON{Train: c.Train, Rule: c.Rule, Contrast: c.Contrast, Margin: c.Margin, Tries: c.Tries, Seed: c.Seed}
+	j := configJSON{Train: c.Train, Rule: c.Rule, Contrast: c.Contrast, Margin: c.Margin,
+		Tries: c.Tries, Seed: c.Seed}
 	var err error
 	if j.Features, err = rff.MarshalFeatures(c.Features); err != nil {
 		return nil, err

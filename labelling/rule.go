@@ -6,16 +6,17 @@ import "github.com/seed7ba64551/privgen/internal/enum"
 type Rule int
 
 const (
-	// Relabel gives every record the label that the classifier finds most probable. Class proportions
-	// are then those of the classifier's labels.
-	Relabel Rule = iota
 	// Keep keeps the records to which the classifier gives their own label, and generates others in
 	// the place of the rest. Class proportions are those of the other system.
-	Keep
+	Keep Rule = iota
+	// Relabel gives every record the label that the classifier finds most probable. Class proportions
+	// are then those of the classifier's labels. It helps where the other system's labels are much
+	// worse than the classifier's, and otherwise harms.
+	Relabel
 )
 
-var ruleNames = enum.Names[Rule]{Type: "labelling.Rule", List: []string{Relabel: "relabel",
-	Keep: "keep"}}
+var ruleNames = enum.Names[Rule]{Type: "labelling.Rule", List: []string{Keep: "keep",
+	Relabel: "relabel"}}
 
 // String returns the name.
 func (r Rule) String() string { return ruleNames.String(r) }

@@ -155,8 +155,8 @@ type place struct {
 	done   bool
 }
 
-// kept chooses n records. A record that is not accepted is generated again, of the same class, until
-// one is or the tries are over; then the one with the largest margin is taken.
+// kept chooses n records. A record that is not accepted is generated again, of the same class,
+// until one is or the tries are over; then the one with the largest margin is taken.
 func (c *drawing) kept(n int) (records.Data, error) {
 	if n == 0 {
 		return records.Concat(c.schema)

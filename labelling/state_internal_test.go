@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestStatesAreChecked: a checkpoint with more steps of the classifier than have been drawn, or with
-// sections missing, is refused.
+// TestStatesAreChecked: a checkpoint with more steps of the classifier than have been drawn, or
+// with sections missing, is refused.
 func TestStatesAreChecked(t *testing.T) {
 	start := func() *state {
 		be := device.CPU()
@@ -55,7 +55,8 @@ func TestStatesAreChecked(t *testing.T) {
 
 // TestFeaturesPrintAsPrivate under every verb.
 func TestFeaturesPrintAsPrivate(t *testing.T) {
-	f := &featured{schema: records.Interval(2, -1, 1), bound: 1, rows: []int16{31, 41}, labels: []int32{5}}
+	f := &featured{schema: records.Interval(2, -1, 1), bound: 1, rows: []int16{31, 41},
+		labels: []int32{5}}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d"} {
 		if got := fmt.Sprintf(verb, f); got != "[private]" {
 			t.Errorf("%s: %s", verb, got)

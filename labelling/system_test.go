@@ -53,7 +53,14 @@ func configOf(b accountant.Budget, n int) labelling.Config {
 }
 
 func planOf(s records.Schema, b accountant.Budget, n int, of planner) (*labelling.Plan, error) {
-	c, err := configOf(b, n).Within(func(b accountant.Budget) (synth.Plan, error) {
+	return planBy(labelling.Keep, s, b, n, of)
+}
+
+func planBy(r labelling.Rule, s records.Schema, b accountant.Budget, n int, of planner) (
+	*labelling.Plan, error) {
+	c := configOf(b, n)
+	c.Rule = r
+	c, err := c.Within(func(b accountant.Budget) (synth.Plan, error) {
 		return of(s, b, n)
 	})
 	if err != nil {
@@ -63,16 +70,17 @@ func planOf(s records.Schema, b accountant.Budget, n int, of planner) (*labellin
 }
 
 // subject is a labelling of one system's records.
-func subject(of planner) synthtest.Subject {
+func subject(r labelling.Rule, of planner) synthtest.Subject {
 	return synthtest.Subject{System: labelling.System(systems), Interrupts: 5,
 		Plan: func(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
-			return synth.PlanOf(planOf(s, b, n, of))
+			return synth.PlanOf(planBy(r, s, b, n, of))
 		}}
 }
 
-func TestContract(t *testing.T) { synthtest.Run(t, subject(embedding)) }
+func TestContract(t *testing.T) { synthtest.Run(t, subject(labelling.Keep, embedding)) }
 
-func TestContractOfGANs(t *testing.T) { synthtest.Run(t, subject(adversary)) }
+// TestContractOfGANs is that of the other rule, beside another system.
+func TestContractOfGANs(t *testing.T) { synthtest.Run(t, subject(labelling.Relabel, adversary)) }
 
 // TestKilled kills processes at random moments, within the classifier's training and after it.
-func TestKilled(t *testing.T) { synthtest.Kill(t, subject(embedding), *kills) }
+func TestKilled(t *testing.T) { synthtest.Kill(t, subject(labelling.Keep, embedding), *kills) }

@@ -34,7 +34,7 @@ func labellingMutants() []mutant {
 			New: "for try := 1; try < 2*c.m.config.Tries; try++",
 			Why: "a draw takes longer than it states"},
 		{Name: "labelling/features print", In: in, Tests: at(in, "Private"),
-			Old: `io.WriteString(s, "[private]")`, New: `fmt.Fprint(s, f.rows)`,
+			Old: `io.WriteString(s, "[private]")`, New: `fmt.Fprint(io.Writer(s), f.rows)`,
 			Why: "features of private records reach logs"},
 		{Name: "synth/plans beside others cost more than is left", In: "synth", Tests: paid,
 			Old: "fits := cost <= s.budget.Epsilon", New: "fits := cost <= 1.5*s.budget.Epsilon",

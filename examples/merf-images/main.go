@@ -7,8 +7,8 @@
 //		-images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz \
 //		-test-images t10k-images-idx3-ubyte.gz -test-labels t10k-labels-idx1-ubyte.gz
 //
-// With -labels-by keep a private classifier is trained, too, and those synthetic images are left out
-// that it gives another label; see package labelling.
+// With -labels-by keep a private classifier is trained, too, and those synthetic images are left
+// out that it gives another label; see package labelling.
 //
 // Files are trained on for five minutes on two cores; -steps, -generators and -checkpoint allow for
 // longer runs, which an interrupt does not lose.

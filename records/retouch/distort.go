@@ -17,9 +17,9 @@ import (
 // It is meant for images whose class does not change by such movements, as that of digits, and for
 // released ones: distorting private images protects nobody.
 type Distortion struct {
-	// Strength is in units of the usual amount: at 1 an image of 28×28 pixels is turned by .2 radians,
-	// scaled by a tenth, sheared by .2 and shifted by a pixel, and its parts by another (standard
-	// deviations).
+	// Strength is in units of the usual amount: at 1 an image of 28×28 pixels is turned by .2
+	// radians, scaled by a tenth, sheared by .2 and shifted by a pixel, and its parts by another
+	// (standard deviations).
 	Strength float64
 	Seed     uint64
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDistortionsAreSmallMovements: an image of one grey level stays as it is, a spot moves by about
-// as much as is stated, and grey levels stay between those of the image.
+// TestDistortionsAreSmallMovements: an image of one grey level stays as it is, a spot moves by
+// about as much as is stated, and grey levels stay between those of the image.
 func TestDistortionsAreSmallMovements(t *testing.T) {
 	const side, n = 28, 2000
 	d := &movement{height: side, width: side, strength: 1, out: make([]float32, side*side),

@@ -75,17 +75,24 @@ func TestMistakes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	one := retouch.Distortion{Strength: 1}
 	for name, f := range map[string]func() (*records.Table, error){
-		"strength":       func() (*records.Table, error) { return retouch.Distortion{Strength: -1}.Apply(grey) },
-		"no number":      func() (*records.Table, error) { return retouch.Distortion{Strength: math.NaN()}.Apply(grey) },
-		"no images":      func() (*records.Table, error) { return retouch.Distortion{Strength: 1}.Apply(other) },
-		"no contrast":    func() (*records.Table, error) { return retouch.Contrast{}.Apply(grey) },
-		"grey numbers":   func() (*records.Table, error) { return retouch.Contrast{White: 1}.Apply(other) },
-		"black is white": func() (*records.Table, error) { return retouch.Contrast{Black: 1}.Apply(grey) },
+		"strength":       apply(retouch.Distortion{Strength: -1}.Apply, grey),
+		"no number":      apply(retouch.Distortion{Strength: math.NaN()}.Apply, grey),
+		"no images":      apply(one.Apply, other),
+		"no contrast":    apply(retouch.Contrast{}.Apply, grey),
+		"grey numbers":   apply(retouch.Contrast{White: 1}.Apply, other),
+		"black is white": apply(retouch.Contrast{Black: 1}.Apply, grey),
 	} {
 		var wrong *param.Error
 		if _, err := f(); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// apply is a change of a table, for later.
+func apply(f func(*records.Table) (*records.Table, error),
+	t *records.Table) func() (*records.Table, error) {
+	return func() (*records.Table, error) { return f(t) }
 }
