@@ -91,9 +91,13 @@ func workers(t *testing.T) map[string]any {
 type concealed struct{ value any }
 type embedded struct{ any }
 
-// secret matches 77123 in all bases that a program prints numbers in. It matches whole numbers, or
-// their beginning: addresses, which are long numbers, may hold any digits further on.
-var secret = regexp.MustCompile(`(?i)\b(0x|0o)?(77123\b|12d43\b|226503\b|4796a18|40f2d43)|7\.7123`)
+// secret matches 77123 in all bases that a program prints numbers in, and heap matches addresses
+// of the heap in the same bases, which may contain any digits.
+var (
+	secret = regexp.MustCompile(`77123|7\.7123|12d43|12D43|226503|4796a18|40f2d43`)
+	heap   = regexp.MustCompile(
+		`(?i)\b(0x)?(c0|40)00[0-9a-f]{6}\b|\b(8246|2748)\d{8}\b|\b(0|0o)?(14|4)000\d{8,9}\b`)
+)
 
 // TestWorkersPrintNoRecord: under no verb, in no nesting, and in no encoding. A planted leak is
 // found in each.
@@ -103,7 +107,7 @@ func TestWorkersPrintNoRecord(t *testing.T) {
 	for name, v := range all {
 		found := 0
 		see := func(how, text string) {
-			if secret.MatchString(text) {
+			if secret.MatchString(heap.ReplaceAllString(text, "")) {
 				if found++; name != "planted" {
 					t.Errorf("%s, %s: %.200s", name, how, text)
 				}

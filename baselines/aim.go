@@ -254,7 +254,7 @@ func (f *tableFit) tables(ctx context.Context, r *synth.Run, groups []grouping) 
 	}
 	f.counts = sums.Sums()[0]
 	f.choices, f.measures = r.Allowance(purposeTables), r.Allowance(purposeValues)
-	if err := f.follow(ctx); err != nil {
+	if err := f.follow(ctx, f.values); err != nil {
 		return err
 	}
 	guesses := f.guesses()
@@ -334,7 +334,7 @@ func (f *tableFit) round(ctx context.Context, guesses [][]float64) error {
 		return nil
 	}
 	before := guesses[i]
-	if err := f.follow(ctx); err != nil {
+	if err := f.follow(ctx, f.values[len(f.values)-1:]); err != nil {
 		return err
 	}
 	moved := 0.0
@@ -461,27 +461,26 @@ func (f *tableFit) measure(c candidate, units int) ([]float64, error) {
 	return mean, nil
 }
 
-// follow fits the model between two rounds. A model that misses the last measurement by far more
-// than its noise would have the same table chosen again, although it has been measured: then the
-// fit goes on.
-func (f *tableFit) follow(ctx context.Context) error {
+// follow fits the model between two rounds. A model that misses a new measurement by far more than
+// its noise would have the same table chosen again, although it has been measured: then the fit
+// goes on. In a resumed run all measurements are new to the model.
+func (f *tableFit) follow(ctx context.Context, fresh []tableValues) error {
 	err := f.refit(ctx, roundPasses)
-	if err == nil && len(f.values) > 0 && f.far() {
+	if err == nil && slices.ContainsFunc(fresh, f.far) {
 		err = f.refit(ctx, farPasses)
 	}
 	return err
 }
 
-// far reports whether the model misses the last measurement by far more than its noise.
-func (f *tableFit) far() bool {
-	last := f.values[len(f.values)-1]
-	std := f.unitStd(f.noise) / math.Sqrt(float64(last.units))
+// far reports whether the model misses a measurement by far more than its noise.
+func (f *tableFit) far(v tableValues) bool {
+	std := f.unitStd(f.noise) / math.Sqrt(float64(v.units))
 	squares := 0.0
-	for k, p := range f.law(f.list[last.candidate]) {
-		off := (p*f.total - last.values[k]) / std
+	for k, p := range f.law(f.list[v.candidate]) {
+		off := (p*f.total - v.values[k]) / std
 		squares += off * off
 	}
-	return squares > farSquares*float64(len(last.values))
+	return squares > farSquares*float64(len(v.values))
 }
 
 // refit fits the model to everything measured.

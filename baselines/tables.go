@@ -361,7 +361,7 @@ func tableSystem(name string, plan func(Tables, tableJSON) (*Plan, error)) synth
 			}
 			return synth.PlanOf(plan(Tables{Schema: s.Schema, Budget: s.Budget, Nominal: j.Nominal,
 				Seed: j.Seed, Bins: j.Bins, Cells: j.Cells, ClassWeight: j.ClassWeight,
-				Coarse: max(j.Coarse, 1), choices: j.Choices}, j))
+				Coarse: cmp.Or(j.Coarse, 1), choices: j.Choices}, j))
 		}}
 }
 

@@ -169,6 +169,9 @@ func TestProbabilityIsThatWithinTheClass(t *testing.T) {
 		{records.Combinations([]string{"class", "f"}, []string{"u", "yes"}, []string{"v", "no"},
 			[]string{"w", "no"})},
 	}
+	// The class may follow from another column, so that the model cannot be conditioned on both.
+	unknown := []records.Constraint{records.Within("amount", 0, 300),
+		records.Determines([]string{"work", "class"})}
 	const n = 10_000
 	for class, name := range data.Schema().ClassNames() {
 		drawn, err := g.Sample(t.Context(), n, synth.Seed(3), synth.OfClass(class))
@@ -176,6 +179,13 @@ func TestProbabilityIsThatWithinTheClass(t *testing.T) {
 			t.Fatal(err)
 		}
 		all, _ := records.AsFrame(drawn)
+		var stated synth.Accepted
+		_, err = g.Sample(t.Context(), 10, synth.Seed(4), synth.OfClass(class),
+			synth.Given(unknown...), synth.OnAccepted(func(a synth.Accepted) { stated = a }))
+		if err != nil || stated.Probability != 0 {
+			t.Errorf("class %q: stated probability %v of what the model does not know (%v)", name,
+				stated.Probability, err)
+		}
 		for k, list := range conditions {
 			var done synth.Accepted
 			d, err := g.Sample(t.Context(), 100, synth.Seed(4), synth.OfClass(class),

@@ -25,7 +25,7 @@ import (
 // tablePlans returns plans of both methods for one schema.
 func tablePlans(t testing.TB, s records.Schema, b accountant.Budget) map[string]*baselines.Plan {
 	t.Helper()
-	tables := baselines.Tables{Schema: s, Budget: b, Bins: 4, Seed: 1}
+	tables := baselines.Tables{Schema: s, Budget: b, Bins: 4, Seed: 1, Coarse: 2}
 	aim, err := baselines.AIM{Tables: tables, Rounds: 5}.Plan()
 	if err != nil {
 		t.Fatal(err)

@@ -36,8 +36,8 @@ func (s *Sparse) check(what string) {
 	for i := range s.Rows() {
 		for _, item := range s.Row(i) {
 			if int64(item) >= int64(s.Cols) {
-				panic(fmt.Sprintf("device: %s: row %d lists item %d of a sparse matrix with %d columns", what, i,
-					item, s.Cols))
+				// The item and its row are private.
+				panic(fmt.Sprintf("device: %s: a row lists an item outside the %d columns", what, s.Cols))
 			}
 		}
 	}

@@ -68,7 +68,8 @@ func tableSubjects() (list []subject, err error) {
 	if err != nil {
 		return nil, err
 	}
-	tables := baselines.Tables{Schema: s, Budget: accountant.Budget{Epsilon: 3, Delta: 1e-5}, Bins: 4}
+	tables := baselines.Tables{Schema: s, Budget: accountant.Budget{Epsilon: 3, Delta: 1e-5}, Bins: 4,
+		Coarse: 2}
 	aim, err1 := baselines.AIM{Tables: tables, Rounds: 3}.Plan()
 	mst, err2 := baselines.MST{Tables: tables}.Plan()
 	return []subject{{"aim of tables", aim, data}, {"mst of tables", mst, data}},

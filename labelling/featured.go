@@ -25,8 +25,6 @@ type featured struct {
 	labels []int32
 }
 
-const stageFeatures = "features"
-
 // featuresOf computes the features of a run's records.
 //
 // Errors: ctx.Err().

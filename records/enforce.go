@@ -100,7 +100,10 @@ func itemFaults(s Schema, list []Constraint) error {
 
 // Keep returns the records of d that obey the constraints, at most the given number of them, after
 // the repairs that the constraints ask for. Records after the last one kept are not examined. The
-// result has the unit and the part of d.
+// result has the unit and the part of d if every constraint concerns single records, and all were
+// examined. Otherwise which records are kept, and what they hold, depends on other records: rows of
+// users become [UnitPart], and a guarantee for what is kept of private records does not hold for
+// the records of d.
 //
 // Errors: *[param.Error] for records of another schema.
 func (e *Enforcer) Keep(d Data, most int) (Data, error) {
@@ -119,13 +122,25 @@ func (e *Enforcer) Keep(d Data, most int) (Data, error) {
 			return nil, err
 		}
 		t.home = joined([]Data{d})
-		return restated(t, d), nil
+		return e.restated(t, d, most), nil
 	}
 	f, err := frameOf(e.schema, d)
 	if err != nil {
 		return nil, err
 	}
-	return restated(e.keepRows(f, most), d), nil
+	return e.restated(e.keepRows(f, most), d, most), nil
+}
+
+// restated states the unit of what was kept of records: see Keep.
+func (e *Enforcer) restated(out, of Data, most int) Data {
+	single := out.Len() < most || of.Len() <= most
+	for _, rule := range e.rules {
+		single = single && rule.kind != determinesConstraint && rule.kind != uniqueConstraint
+	}
+	if unit := UnitOf(of); !single && unit != UnitRecord {
+		return stated{Data: out, unit: UnitPart}
+	}
+	return restated(out, of)
 }
 
 func (e *Enforcer) keepRows(f *Frame, most int) *Frame {

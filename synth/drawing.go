@@ -49,8 +49,9 @@ func (g *Generator) open(n int, d Draw) (*drawing, error) {
 			return nil, err
 		}
 		given, met, probability := m.Condition(list)
+		known := true
 		if only, of := ofClass(g.Schema(), d.Class); of {
-			probability = within(m, list, only, probability)
+			probability, known = within(m, list, only, met, probability)
 		}
 		for _, i := range met {
 			if text := list[i].String(); !slices.Contains(out.exact, text) {
@@ -60,7 +61,7 @@ func (g *Generator) open(n int, d Draw) (*drawing, error) {
 		if probability == 0 {
 			return nil, &Rejected{Accepted{Exact: out.exact}, out.draw.effort()}
 		}
-		if model = given; len(met) > 0 {
+		if model = given; len(met) > 0 && known {
 			out.probability = probability
 		}
 	}
@@ -85,17 +86,20 @@ func ofClass(s records.Schema, class int) (only records.Constraint, of bool) {
 	return only, false
 }
 
-// within returns the probability, among the records of a class, of the constraints that a model
-// can be conditioned on. If the model cannot be conditioned on the class, within returns among,
-// the probability among all records.
-func within(m Conditional, list []records.Constraint, class records.Constraint,
-	among float64) float64 {
-	_, met, alone := m.Condition([]records.Constraint{class})
-	if len(met) == 0 || alone == 0 {
-		return among
+// within returns the probability, among the records of a class, of the constraints of a list that a
+// model met. If the model cannot be conditioned on these and the class together, within returns
+// among, the probability among all records, and false.
+func within(m Conditional, list []records.Constraint, class records.Constraint, met []int,
+	among float64) (probability float64, known bool) {
+	_, own, alone := m.Condition([]records.Constraint{class})
+	if len(own) == 0 || alone == 0 {
+		return among, false
 	}
-	_, _, both := m.Condition(append(slices.Clone(list), class))
-	return both / alone
+	_, together, both := m.Condition(append(slices.Clone(list), class))
+	if !slices.Contains(together, len(list)) || !slices.Equal(met, together[:len(together)-1]) {
+		return among, false
+	}
+	return both / alone, true
 }
 
 // class restricts the draw to one class if a constraint demands it: every model of labelled

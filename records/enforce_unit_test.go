@@ -1,0 +1,45 @@
+package records_test
+
+import (
+	"testing"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// TestWhatIsKeptAcrossRecordsIsOfNoUser checks the unit of what constraints keep of users' rows: the
+// same user where every row is examined by itself, and no promised unit where a row of one user
+// decides about rows of others.
+func TestWhatIsKeptAcrossRecordsIsOfNoUser(t *testing.T) {
+	s, err := records.NewSchema(records.Categorical("zip", "a", "b"),
+		records.Categorical("city", "x", "y"), records.Integer("age", 0, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := records.FromValues(s, []any{"a", "y", 1}, []any{"a", "x", 2}, []any{"b", "x", 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	users := records.WithUnit(rows, records.UnitUser)
+	for _, c := range []struct {
+		rule records.Constraint
+		most int
+		want string
+	}{
+		{records.Within("age", 0, 5), 3, records.UnitUser},
+		{records.Within("age", 0, 5), 2, records.UnitPart},
+		{records.Determines([]string{"zip", "city"}), 3, records.UnitPart},
+		{records.Unique("age"), 3, records.UnitPart},
+	} {
+		e, err := records.NewEnforcer(s, c.rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := e.Keep(users, c.most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := records.UnitOf(kept); got != c.want {
+			t.Errorf("%s, at most %d rows: unit %q, want %q", c.rule, c.most, got, c.want)
+		}
+	}
+}
