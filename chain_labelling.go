@@ -43,7 +43,7 @@ func (c GANChain) Labelled(s labelling.Config) LabellingChain {
 }
 
 // LabellingChain describes a run of a system and of a classifier that chooses among its records;
-// see package selection.
+// see package labelling.
 type LabellingChain struct {
 	of     func(accountant.Budget) (Plan, error)
 	config labelling.Config

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// coarsen merges groups into at most so many coarse groups, by their released counts. Of values in
-// an order it merges neighbours into groups with about the same number of records; of levels it
-// merges the least frequent. A missing number keeps its own group, and a missing level counts as a level. An attribute with few groups gets
-// no coarse ones.
+// coarsen merges groups into at most so many coarse groups, by their released counts. Of values
+// in an order it merges neighbours into groups with about the same number of records; of levels
+// it merges the least frequent. A missing number keeps its own group, and a missing level counts
+// as a level. An attribute with few groups gets no coarse ones.
 //
 // A coarse table has a fraction of the cells, and so of the noise. With few records to a cell it
 // shows how columns are related where the fine table shows noise alone.

@@ -110,8 +110,8 @@ func newScorer(c Config, be device.Backend, s records.Schema, params []float32) 
 	}
 	be.Upload(net.Params().Flat, params)
 	out := &scorer{be: be, features: m, net: net, classes: s.Classes(),
-		x: be.New(featuresChunk, m.Dim()), probabilities: device.HostMatrix(featuresChunk, s.Classes(),
-			make([]float32, featuresChunk*s.Classes()))}
+		x: be.New(chunkOf(m.Dim()), m.Dim()), probabilities: device.HostMatrix(chunkOf(m.Dim()),
+			s.Classes(), make([]float32, chunkOf(m.Dim())*s.Classes()))}
 	if s.Kind() == records.GreyImage {
 		out.stretch = c.contrast().Stretch
 	}
@@ -121,8 +121,8 @@ func newScorer(c Config, be device.Backend, s records.Schema, params []float32) 
 // each calls f with the probabilities of every record's classes, and its own label.
 func (s *scorer) each(data records.Data, f func(p []float32, own int32)) {
 	var b device.Batch
-	for lo := 0; lo < data.Len(); lo += featuresChunk {
-		hi := min(lo+featuresChunk, data.Len())
+	for lo, chunk := 0, s.x.Rows; lo < data.Len(); lo += chunk {
+		hi := min(lo+chunk, data.Len())
 		data.Range(lo, hi, &b)
 		if s.stretch != nil {
 			for i := range b.Rows {

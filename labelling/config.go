@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/param"
@@ -69,7 +71,7 @@ const (
 )
 
 const (
-	mostTries    = 1 << 16
+	mostTries    = 1000
 	mostFeatures = 1 << 20
 	mostNumbers  = 1 << 26 // of the classifier
 )
@@ -82,7 +84,9 @@ func (c Config) withDefaults() Config {
 	t := &c.Train
 	if t.Steps == 0 && t.ClipNorm == 0 && t.Clip == nil && t.SamplingProbability == 0 {
 		t.Steps, t.ClipNorm, t.SamplingProbability = DefaultSteps, usualClip, usualProbability
-		t.Optimizer = sgd.Momentum(usualRate, usualMomentum)
+		if reflect.ValueOf(t.Optimizer).IsZero() {
+			t.Optimizer = sgd.Momentum(usualRate, usualMomentum)
+		}
 	}
 	if t.NominalBatch == 0 {
 		t.NominalBatch = t.SamplingProbability * float64(c.Nominal)
@@ -97,6 +101,10 @@ func (c Config) Validate() error {
 	c.check(&k)
 	k.OK(synth.WorkOf(c.Of) != nil, "labelling.Config.Of", nil,
 		"a plan that embeds a synth.Program, as those of all systems do")
+	if c.Of != nil {
+		k.OK(!slices.Contains([]string{systemName, "sequence", "tune"}, c.Of.System()),
+			"labelling.Config.Of", c.Of.System(), "a plan of one system, such as merf, gan or mix")
+	}
 	if k.Err() != nil {
 		return k.Err()
 	}
@@ -156,6 +164,9 @@ func (c Config) checkFeatures(s records.Schema) error {
 	f, err := c.features(s)
 	if err != nil {
 		return fmt.Errorf("labelling.Config.Features: %w", err)
+	}
+	if _, err := rff.MarshalFeatures(c.Features); err != nil { // a generator could not be saved
+		return param.New("labelling.Config.Features", err.Error(), "features of package rff")
 	}
 	var k param.Checker
 	path := fmt.Sprintf("labelling.Config.Features (%T)", c.Features)

@@ -25,20 +25,27 @@ type featured struct {
 	labels []int32
 }
 
-// featuresOf computes the features of a run's records.
+// featuresOf computes the features of a run's records. A device that does not promise that a record
+// has the same features whatever the others of its batch are does not compute them: one record
+// would change what sgd clips of every other.
 //
 // Errors: ctx.Err().
 func featuresOf(ctx context.Context, r *synth.Run, m rff.Features) (*featured, error) {
+	be := r.Backend
+	if device.PromisesOf(be) != (device.Promises{RowsAlone: true, SameBits: true}) {
+		be = device.CPU()
+	}
 	s := r.Data.Schema()
 	f := &featured{of: r.Data, schema: schemaOf(m, s), bound: m.NormBound(),
 		rows: make([]int16, 0, r.Data.Len()*m.Dim())}
-	dst := r.Backend.New(featuresChunk, m.Dim())
-	host := make([]float32, featuresChunk*m.Dim())
-	err := network.EachBatch(ctx, r.Data, featuresChunk, func(lo int, b device.Batch) {
+	chunk := chunkOf(m.Dim())
+	dst := be.New(chunk, m.Dim())
+	host := make([]float32, chunk*m.Dim())
+	err := network.EachBatch(ctx, r.Data, chunk, func(lo int, b device.Batch) {
 		part := dst.RowRange(0, b.Rows)
-		m.Transform(r.Backend, b, part)
+		m.Transform(be, b, part)
 		flat := host[:b.Rows*m.Dim()]
-		r.Backend.Download(flat, part)
+		be.Download(flat, part)
 		for _, v := range flat {
 			f.rows = append(f.rows, f.round(v))
 		}
@@ -47,7 +54,9 @@ func featuresOf(ctx context.Context, r *synth.Run, m rff.Features) (*featured, e
 	return f, err
 }
 
-const featuresChunk = 512
+// chunkOf returns how many records have their features computed together: fewer of very many
+// features, so that these take at most 16 MiB, or a record's.
+func chunkOf(features int) int { return max(min(512, 1<<22/features), 1) }
 
 // schemaOf describes features of records.
 func schemaOf(m rff.Features, s records.Schema) records.Schema {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -291,6 +292,19 @@ func TestRefusals(t *testing.T) {
 		"a margin":         func(c *labelling.Config) { c.Rule, c.Margin = labelling.Keep, 1 },
 		"a margin of none": func(c *labelling.Config) { c.Rule, c.Margin = labelling.Relabel, 0.5 },
 		"tries":            func(c *labelling.Config) { c.Tries = -1 },
+		"features that no file holds": func(c *labelling.Config) {
+			c.Features = rff.Custom{Name: "own", Dim: 4, Frequencies: func(_ *rand.Rand, w []float64) {
+				clear(w)
+			}}
+		},
+		"a labelling of a labelling": func(c *labelling.Config) {
+			own := *c
+			p, err := own.Plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Of = p
+		},
 		"a contrast": func(c *labelling.Config) {
 			c.Contrast = retouch.Contrast{Black: 0.1, White: 0.9}
 		},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/param"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/records/retouch"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
@@ -35,11 +36,7 @@ func newModel(ctx context.Context, c Config, be device.Backend, of synth.Model,
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		rate, err := m.rate(class)
-		if err != nil {
-			return nil, err
-		}
-		m.agreement = append(m.agreement, rate)
+		m.agreement = append(m.agreement, m.rate(class))
 	}
 	return m, nil
 }
@@ -47,14 +44,17 @@ func newModel(ctx context.Context, c Config, be device.Backend, of synth.Model,
 // judged is the number of synthetic records of a class by which the agreement is measured.
 const judged = 500
 
-func (m *Model) rate(class int) (float64, error) {
-	c, err := m.drawing(synth.Draw{Cluster: -1, Class: class, Means: true, Seed: uint64(class)})
+// rate measures the agreement of one class. It is 0 if the other model cannot draw the class: what
+// was paid for is released all the same.
+func (m *Model) rate(class int) float64 {
+	c, err := m.drawing(synth.Draw{Cluster: -1, Class: class, Seed: uint64(class),
+		Means: m.Schema().Kind() == records.GreyImage})
 	if err != nil {
-		return 0, err
+		return 0
 	}
 	rows, err := c.generate(class, judged)
 	if err != nil {
-		return 0, err
+		return 0
 	}
 	good := 0
 	for _, v := range c.score.margins(rows) {
@@ -62,14 +62,15 @@ func (m *Model) rate(class int) (float64, error) {
 			good++
 		}
 	}
-	return float64(good) / judged, nil
+	return float64(good) / judged
 }
 
 // accepts reports whether a record of this margin is kept. A margin that is not a number is not.
 func (m *Model) accepts(margin float64) bool { return margin > 0 && margin >= m.config.Margin }
 
 // Agreement returns the part of the other system's records of each class to which the classifier
-// gives their own label, by at least the margin, measured on 500 records of each.
+// gives their own label, by at least the margin, measured on 500 records of each. It is 0 for a
+// class that the other system cannot draw.
 //
 // Guarantee: it is computed from released records by the released classifier.
 func (m *Model) Agreement() []float64 {
@@ -107,6 +108,10 @@ func WithRule(g *synth.Generator, r Rule, margin float64) (*synth.Generator, err
 	c.config.checkRule(&k, "labelling.WithRule: ", c.Schema())
 	if err := k.Err(); err != nil {
 		return nil, err
+	}
+	c.agreement = nil
+	for class := range c.Schema().Classes() {
+		c.agreement = append(c.agreement, c.rate(class))
 	}
 	return synth.NewGenerator(systemName, &c, g.Guarantee()), nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/records/retouch"
 	"github.com/seed7ba64551/privgen/rff"
@@ -40,6 +41,7 @@ func (c Config) Plan() (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Features, c.Train.Clip = network.Own(c.Features), network.Own(c.Train.Clip)
 	w := &work{config: c}
 	program, err := synth.NewProgram(systemName, c.Of.Schema(), c.Budget, c.stages(), w)
 	if err != nil {

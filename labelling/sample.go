@@ -96,30 +96,13 @@ func (c *drawing) relabelled(n int) (records.Data, error) {
 // named draws records of all classes and returns those to which the classifier gives the draw's
 // class. If the tries are over, it goes on with the most probable of the rest.
 func (c *drawing) named(n int) (records.Data, error) {
-	var drawn []records.Data
-	var good, rest []place
-	generated := 0
-	for try := 0; len(good) < n && try < c.m.config.Tries*len(c.of); try++ {
-		rows, err := c.generate(-1, n)
-		if err != nil {
+	rows, err := records.Concat(c.schema)
+	var best []place // of rows: those that are assigned to the class first
+	for try := 0; try < c.m.config.Tries*len(c.of) && !full(best, n); try++ {
+		if rows, best, err = c.better(rows, best, n); err != nil {
 			return nil, err
 		}
-		labels, sure := c.score.labels(rows, c.draw.Class)
-		for i, label := range labels {
-			p := place{at: int32(generated + i), margin: sure[i]}
-			if int(label) == c.draw.Class {
-				good = append(good, p)
-			} else {
-				rest = append(rest, p)
-			}
-		}
-		drawn, generated = append(drawn, rows), generated+n
 	}
-	if missing := n - len(good); missing > 0 {
-		slices.SortStableFunc(rest, func(a, b place) int { return cmp.Compare(b.margin, a.margin) })
-		good = append(good, rest[:min(missing, len(rest))]...)
-	}
-	rows, err := take(c.schema, drawn, good[:min(n, len(good))])
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +111,48 @@ func (c *drawing) named(n int) (records.Data, error) {
 		labels[i] = int32(c.draw.Class)
 	}
 	return withLabels(c.schema, rows, labels)
+}
+
+// full reports whether there are n places, all of them with accepted records.
+func full(best []place, n int) bool {
+	return n == 0 || len(best) == n && best[n-1].done
+}
+
+// better generates n more records and returns the best n of all: those that the classifier assigns
+// to the draw's class, as they come, and then the most probable of the others.
+func (c *drawing) better(rows records.Data, best []place, n int) (records.Data, []place, error) {
+	more, err := c.generate(-1, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	labels, sure := c.score.labels(more, c.draw.Class)
+	for i, label := range labels {
+		best = append(best, place{at: int32(rows.Len() + i), margin: sure[i],
+			done: int(label) == c.draw.Class})
+	}
+	slices.SortStableFunc(best, func(a, b place) int {
+		switch {
+		case a.done && b.done:
+			return 0
+		case a.done != b.done && a.done:
+			return -1
+		case a.done != b.done:
+			return 1
+		}
+		return cmp.Compare(b.margin, a.margin)
+	})
+	best = best[:n]
+	out, err := taken(c.schema, []records.Data{rows, more}, best)
+	return out, best, err
+}
+
+// taken returns the records of the places, which are then numbered by their order.
+func taken(s records.Schema, drawn []records.Data, places []place) (records.Data, error) {
+	out, err := take(s, drawn, places)
+	for i := range places {
+		places[i].at = int32(i)
+	}
+	return out, err
 }
 
 // withLabels returns copies of records with other labels.
@@ -193,6 +218,11 @@ func (c *drawing) kept(n int) (records.Data, error) {
 			}
 			drawn, generated = append(drawn, rows), generated+rows.Len()
 		}
+		rows, err := taken(c.schema, drawn, places) // no draw holds what it has rejected
+		if err != nil {
+			return nil, err
+		}
+		drawn, generated = []records.Data{rows}, n
 	}
 	return take(c.schema, drawn, places)
 }

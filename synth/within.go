@@ -53,7 +53,9 @@ func (s split) search() (Plan, error) {
 	}
 	least := splitLeast * whole
 	used := whole
-	if first.Upper < s.budget.Epsilon {
+	if first.Upper == 0 {
+		used = 0
+	} else if first.Upper < s.budget.Epsilon {
 		if used, err = s.effect(first.Upper); err != nil {
 			return nil, err
 		}
@@ -101,6 +103,15 @@ func (s split) try(squared float64) (own Plan, cost float64, err error) {
 	}
 	b.Epsilon = min(e.Upper, b.Epsilon)
 	if own, err = s.plan(b); err != nil {
+		return nil, 0, err
+	}
+	var k param.Checker
+	k.OK(own != nil, "synth.Within.plan", nil, "a function that returns a plan")
+	if k.Err() == nil {
+		k.OK(own.Budget().Relation == b.Relation, "synth.Within.plan", own.Budget().Relation,
+			"a plan of the budget's relation, "+b.Relation.String())
+	}
+	if err := k.Err(); err != nil {
 		return nil, 0, err
 	}
 	both := accountant.Composed{Events: []accountant.Event{s.others, Total(own.Stages()...)}}

@@ -54,7 +54,6 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	// ε was spent in the one release
 	meter := program.NewMeter()
 	start := time.Now()
 	opts := []privgen.Option{privgen.OnProgress(meter.Show)}
