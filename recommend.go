@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/param"
@@ -117,9 +118,10 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 			dpgm("frequencies and sizes of sets are most accurate, but classes are not modelled.")}
 	case s.Kind() == records.MixedTable && labelled:
 		chosen := aim("it measures the pairs and triples of columns that its model misses most.")
-		every := merf("one release of columns and all pairs of columns by class; a network follows it.")
-		critic := gan("columns are released by class and a critic adds what pairs do not show; less " +
-			"exact at small ε.")
+		every := merf("a single release covers the columns and all pairs of columns, by class; a network is " +
+			"then fitted to it.")
+		critic := gan("columns are released by class, and a critic learns what pairs of columns do not " +
+			"show; it is less exact at small ε.")
 		if s.Classes() > 2 {
 			return []candidate{every, chosen, critic}
 		}
@@ -127,26 +129,27 @@ func candidates(s records.Schema, b accountant.Budget, n int) []candidate {
 	case s.Kind() == records.MixedTable:
 		return []candidate{
 			aim("it measures the pairs and triples of columns that its model misses most."),
-			merf("one release of columns and all pairs of columns; a network follows it."),
-			gan("columns are released, and a critic adds what pairs do not show."),
+			merf("a single release covers the columns and all pairs of columns; a network is then fitted " +
+				"to it."),
+			gan("columns are released, and a critic learns what pairs of columns do not show."),
 			dpgm("clusters with one network each follow groups of records, and nothing finer.")}
 	case s.IsImage() && labelled:
 		return []candidate{
-			merf("one release of features of images by class gives images of every class."),
+			merf("a single release of features of images, by class, gives images of every class."),
 			mix("mixtures train the best classifiers at large ε, but they do not look like images."),
 			gan("images are sharper than MERF's from ε of about 10 on, and its training is far noisier below.")}
 	case s.IsImage():
 		return []candidate{
 			dpgm("clusters with one network each give images of several kinds."),
-			merf("one release of features of images, without clusters."),
+			merf("a single release covers features of images, without clusters."),
 			gan("images are sharper from ε of about 10 on.")}
 	case labelled:
 		return []candidate{
-			merf("one release of random features by class serves vectors of every kind."),
+			merf("a single release of random features, by class, suits vectors of every kind."),
 			gan("a critic captures what random features miss, with far more noise."),
 			mix("mixtures of records train a classifier, but they are not records.")}
 	}
-	return []candidate{merf("one release of random features serves vectors of every kind."),
+	return []candidate{merf("a single release of random features suits vectors of every kind."),
 		dpgm("clusters with one network each follow groups of records."),
 		gan("a critic captures what random features miss, with far more noise.")}
 }
@@ -205,6 +208,15 @@ func ceiling(s records.Schema, b accountant.Budget, n int) error {
 		shape += fmt.Sprintf(" in %d classes", classes)
 	}
 	return fmt.Errorf("privgen: %d records at ε = %g, δ = %g: %w about %s: "+
-		"the mean of each has noise of %.2g, at most %.2g would be usable; about %.2g records would be enough",
-		n, b.Epsilon, b.Delta, ErrNoise, shape, noise, most, float64(n)*noise/most)
+		"the noise on each mean is %.2g, and at most %.2g is usable; about %s records would be enough",
+		n, b.Epsilon, b.Delta, ErrNoise, shape, noise, most, roughly(float64(n)*noise/most))
+}
+
+// roughly writes a number with two significant digits, in full if it is below a billion.
+func roughly(v float64) string {
+	text := fmt.Sprintf("%.1e", v)
+	if rounded, err := strconv.ParseFloat(text, 64); err == nil && rounded < 1e9 {
+		return fmt.Sprintf("%.0f", rounded)
+	}
+	return text
 }

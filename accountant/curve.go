@@ -10,10 +10,10 @@ import (
 
 // Tabulate returns an event for a mechanism with a known hockey-stick curve δ(ε), evaluated at the
 // given increasing losses. remove and add are the curves of the two directions; a nil add means
-// that they are the same. Between the points it uses chords, which never lie below a hockey-stick
-// curve; choose points where the curve bends.
+// that they are the same. Between the points the event uses chords. They never lie below a
+// hockey-stick curve, because it is convex. Choose points close together where the curve bends.
 //
-// Errors: *param.Error for a missing curve, or points that are not those of a hockey-stick curve.
+// Errors: *param.Error for a missing curve, or for points that do not lie on a hockey-stick curve.
 func Tabulate(name string, epsilons []float64, remove,
 	add func(epsilon float64) float64) (Curve, error) {
 	if remove == nil {
@@ -42,11 +42,12 @@ func curveAtomOf(v Curve) (atom, error) {
 	for _, deltas := range [][]float64{v.Deltas, v.AddDeltas} {
 		for i, d := range deltas {
 			if d < -math.Expm1(v.Epsilons[i])-1e-12 {
-				return nil, param.New("accountant.Curve.Deltas", d, "at least 1−e^ε, as every mechanism has")
+				return nil, param.New("accountant.Curve.Deltas", d,
+					"at least 1−e^ε, which holds for every mechanism")
 			}
 		}
 	}
-	// The name is quoted: as it is, it could spell other atoms of a key.
+	// The name is quoted, because an unquoted name could imitate the keys of other atoms.
 	id := fmt.Sprintf("%q %v %v %v", v.Name, v.Epsilons, v.Deltas, v.AddDeltas)
 	a := curveAtom{id: id, remove: pld.NewTable(v.Epsilons, v.Deltas)}
 	if len(v.AddDeltas) > 0 {

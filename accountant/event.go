@@ -39,7 +39,8 @@ type DiscreteGaussian struct {
 	Sensitivity int     `json:"sensitivity"` // largest change of the integer query
 }
 
-// DiscreteLaplace is one integer release with noise of mass proportional to exp(−A·|x|).
+// DiscreteLaplace is one release of integers with integer noise. The probability of noise x is
+// proportional to exp(−A·|x|).
 type DiscreteLaplace struct {
 	A           float64 `json:"a"`
 	Sensitivity int     `json:"sensitivity"` // largest change of the integer query

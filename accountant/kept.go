@@ -77,7 +77,7 @@ func (l *Ledger) Kept() *Kept {
 }
 
 // ErrOtherLedger means that the ledger is not the expected one.
-var ErrOtherLedger = errors.New("accountant: another ledger")
+var ErrOtherLedger = errors.New("accountant: wrong ledger")
 
 // Holds checks that the ledger is the one that was stored, even if it has moved since, and still
 // holds the line: a ledger that was restored from an older copy does not.
@@ -86,7 +86,7 @@ var ErrOtherLedger = errors.New("accountant: another ledger")
 func (l *Ledger) Holds(k Kept) error {
 	s := l.shared
 	if s.journal == nil {
-		return fmt.Errorf("%w: it is in memory, want %s", ErrOtherLedger, &k)
+		return fmt.Errorf("%w: got one in memory, want %s", ErrOtherLedger, &k)
 	}
 	j := s.journal
 	j.reading.Lock()
@@ -98,7 +98,7 @@ func (l *Ledger) Holds(k Kept) error {
 		return err
 	}
 	if k.ID != j.id {
-		return fmt.Errorf("%w: it is %s, want %s", ErrOtherLedger, j.kept(), &k)
+		return fmt.Errorf("%w: got %s, want %s", ErrOtherLedger, j.kept(), &k)
 	}
 	for line, err := range j.lines.Read(j.ctx, k.Position) {
 		if err == nil && !line.Snapshot {

@@ -25,7 +25,12 @@ type Refusal struct {
 func (r *Refusal) Error() string {
 	s := fmt.Sprintf("%v: %q would bring ε to %.4g; %s allows %.4g, of which %.4g is reserved",
 		ErrBudgetExceeded, r.Purpose, r.Asked, r.Limit, r.Allowed, r.Spent)
-	if r.Fits >= 0 {
+	switch {
+	case r.Fits == 0:
+		s += "; no use would fit"
+	case r.Fits == 1:
+		s += "; 1 use would fit"
+	case r.Fits > 1:
 		s += fmt.Sprintf("; %d uses would fit", r.Fits)
 	}
 	return s

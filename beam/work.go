@@ -17,8 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Work describes what a pass over the records adds up. All of it is public, and it is sent with
-// the pipeline. Make one with [PlanWork], [DraftWork] or [KMeansWork].
+// A Work describes what a pass over the records adds up. It is public and is sent to workers as
+// part of the pipeline. [PlanWork], [DraftWork] and [KMeansWork] make one.
 type Work struct {
 	Kind string `json:"kind"`
 	Plan []byte `json:"plan,omitempty"` // in JSON
@@ -47,20 +47,21 @@ func DraftWork(p *draft.Plan) (Work, error) {
 	return Work{kindDraft, text}, err
 }
 
-// KMeansWork describes the iterations of a clustering. Each pass holds the rest of its description.
+// KMeansWork describes the iterations of a clustering. Everything else about an iteration is in its
+// pass.
 func KMeansWork() Work { return Work{Kind: kindKMeans} }
 
-// A counting makes the sums of a pass, given in JSON, over no records. The key with the public name
-// keyID opens the pass's secret.
+// A counting returns the sums of a pass before any record is added. The pass is given in JSON, and
+// the key with the public name keyID decrypts its secret.
 type counting func(pass []byte, keyID string, be device.Backend) (*partial.Partial, error)
 
-// A sealedPass is a pass of a plan in the form in which it is sent.
+// A sealedPass is a pass of a plan in the form that is sent to workers.
 type sealedPass struct {
 	synth.Pass
-	Sealed []byte `json:"sealed,omitempty"` // its secret
+	Sealed []byte `json:"sealed,omitempty"` // the encrypted secret
 }
 
-// seal seals the secret of a pass, authenticated together with the pass.
+// seal encrypts the secret of a pass and authenticates the secret and the pass together.
 func seal(k mechanism.Key, p synth.Pass) (sealedPass, error) {
 	if p.Secret == nil {
 		return sealedPass{Pass: p}, nil
@@ -73,7 +74,7 @@ func seal(k mechanism.Key, p synth.Pass) (sealedPass, error) {
 	return sealedPass{p, sealed}, err
 }
 
-// open is the inverse of seal, in a process that has the key.
+// open is the inverse of seal. The process must have the key.
 func (s sealedPass) open(keyID string) (synth.Pass, error) {
 	if s.Sealed == nil {
 		return s.Pass, nil
@@ -90,10 +91,10 @@ func (s sealedPass) open(keyID string) (synth.Pass, error) {
 	return s.Pass, err
 }
 
-// read caches what this process has decoded: to decode a plan is to price it again.
-var read sync.Map // of counting, by Work in text
+// read caches decoded work, because decoding a plan computes its price again.
+var read sync.Map // from the text of a Work to its counting
 
-// counting decodes the work.
+// counting decodes the work, or returns it from the cache.
 func (w Work) counting() (counting, error) {
 	name := w.Kind + " " + string(w.Plan)
 	if c, known := read.Load(name); known {
@@ -146,7 +147,8 @@ func planCounting(text []byte) (counting, error) {
 	}, nil
 }
 
-// kmeansCounting makes the features that the pass names, which may be the raw coordinates.
+// kmeansCounting returns the sums of a clustering on the features that the pass names, which may be
+// the raw coordinates.
 func kmeansCounting(text []byte, _ string, be device.Backend) (*partial.Partial, error) {
 	var p kmeans.Pass
 	if err := json.Unmarshal(text, &p); err != nil {
@@ -164,7 +166,7 @@ func kmeansCounting(text []byte, _ string, be device.Backend) (*partial.Partial,
 
 const rawFeatures = "raw"
 
-// backend is that of one bundle.
+// backend returns the backend for one bundle. If workers is 0, it uses all processors.
 func backend(workers int) device.Backend {
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)

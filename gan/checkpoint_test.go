@@ -19,7 +19,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// atStep calls f after a critic step.
+// atStep returns an option that calls f after the critic step with the given number.
 func atStep(step int, f func()) synth.Option {
 	return synth.OnProgress(func(p synth.Progress) {
 		if p.Stage == gan.PurposeCritic && p.Step == step {
@@ -28,8 +28,8 @@ func atStep(step int, f func()) synth.Option {
 	})
 }
 
-// spending checks that the ledger has one entry of six critic steps, of which the given number are
-// spent.
+// spending checks that the ledger has one entry, which reserves six critic steps and has spent the
+// given number of them.
 func spending(t *testing.T, name string, l *accountant.Ledger, spent int) {
 	t.Helper()
 	e := l.Entries()
@@ -38,10 +38,10 @@ func spending(t *testing.T, name string, l *accountant.Ledger, spent int) {
 	}
 }
 
-// TestInterruptedRunGoesOn: a run that ends in order loses nothing, on a ledger of its own and on
-// one that lives on, and where mechanisms give the same answers it arrives where an uninterrupted
-// one does, to the bit. When it is complete the same call returns the generator again and draws
-// nothing.
+// TestInterruptedRunGoesOn checks that a run that is cancelled between steps loses nothing, with a
+// new ledger for each call and with one ledger for all calls. If mechanisms give the same answers,
+// the resumed run returns the same generator, bit for bit, as an uninterrupted one. After the run
+// is complete, the same call returns the generator again and draws nothing.
 func TestInterruptedRunGoesOn(t *testing.T) {
 	s := records.BinaryImage(6, 4).WithLabels("a", "b", "c")
 	none, err := records.FromFlat(s, nil)
@@ -93,8 +93,8 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	}
 }
 
-// TestKilledAtEveryMoment: what is in the file when a step has drawn its sample, or has ended, goes
-// on with no more steps than were reserved.
+// TestKilledAtEveryMoment copies the file whenever a step has drawn its sample or has ended. It
+// checks that a run that resumes from any of these copies takes no more steps than were reserved.
 func TestKilledAtEveryMoment(t *testing.T) {
 	type moment struct {
 		drawn int
@@ -137,7 +137,7 @@ func TestKilledAtEveryMoment(t *testing.T) {
 	}
 }
 
-// TestNothingLearnt: a run that lost every step does not pass for a trained one.
+// TestNothingLearnt checks that a run that lost every step is an error, not a trained generator.
 func TestNothingLearnt(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, p, path := some(t, s, 30, 1), mustPlan(t, small(s, 0)),
@@ -158,8 +158,9 @@ func TestNothingLearnt(t *testing.T) {
 	}
 }
 
-// TestWarmStartIsNotRepeated: once the first private step is drawn, or the warm start is over, a
-// run goes on without it; before, it begins again and arrives at the same place.
+// TestWarmStartIsNotRepeated checks that a run that is cancelled after the warm start, or after the
+// first private step, resumes without the warm start. A run that is cancelled during the warm start
+// begins it again. Both return the same generator as an uninterrupted run.
 func TestWarmStartIsNotRepeated(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)
@@ -205,8 +206,8 @@ func TestWarmStartIsNotRepeated(t *testing.T) {
 	}
 }
 
-// TestTwoRunsOnOneCheckpoint: while a run is at work on a file no other touches it, whatever ledger
-// it brings.
+// TestTwoRunsOnOneCheckpoint checks that a second run cannot use a checkpoint file while a first
+// run uses it, even with another ledger.
 func TestTwoRunsOnOneCheckpoint(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, p, path := some(t, s, 30, 1), mustPlan(t, small(s, 0)),
@@ -225,12 +226,12 @@ func TestTwoRunsOnOneCheckpoint(t *testing.T) {
 	}
 }
 
-// TestStaleCheckpoint: an older copy that takes the file's place stops the run that is at work, and
-// is worth no more than the ledger has left.
+// TestStaleCheckpoint replaces the file by an older copy. It checks that this stops a run in
+// progress, and that a run that resumes from the copy spends no more than the ledger has left.
 func TestStaleCheckpoint(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	data, p := some(t, s, 30, 1), mustPlan(t, small(s, 0))
-	for _, replaced := range []int{5, 6, 7} { // at work, at work on the last step, complete
+	for _, replaced := range []int{5, 6, 7} { // during the run, during its last step, after the run
 		path := filepath.Join(t.TempDir(), "checkpoint")
 		ledger, drawn := accountant.NewLedger(p.Budget()), 0
 		run := func(opts ...synth.Option) error {
@@ -265,7 +266,8 @@ func TestStaleCheckpoint(t *testing.T) {
 	}
 }
 
-// TestCheckpointsOfOtherPlans: they are refused, even if only the public records differ.
+// TestCheckpointsOfOtherPlans checks that checkpoints of other plans are refused, even if the plans
+// differ only in their public records.
 func TestCheckpointsOfOtherPlans(t *testing.T) {
 	s := records.Interval(5, 0, 1).WithLabels("a", "b")
 	data, path := some(t, s, 30, 1), filepath.Join(t.TempDir(), "checkpoint")
@@ -310,7 +312,7 @@ func TestCheckpointsOfOtherPlans(t *testing.T) {
 	}
 }
 
-// TestHostileStates: values that no run writes, with a correct checksum, are errors.
+// TestHostileStates checks that values that no run writes are errors, even with a correct checksum.
 func TestHostileStates(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)

@@ -13,13 +13,13 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// newClassifier builds a linear classifier of features.
+// newClassifier returns an untrained linear classifier of features.
 func (c Config) newClassifier(be device.Backend, m rff.Features, s records.Schema) (
 	*models.Classifier, error) {
 	return models.MLP{}.Classifier(be, m.Dim(), s.Classes(), c.Seed)
 }
 
-// learning is the classifier's training in progress.
+// A learning is the state of the classifier's training.
 type learning struct {
 	features rff.Features // with scratch memory of private records
 	net      *models.Classifier
@@ -28,7 +28,8 @@ type learning struct {
 	steps    int // taken
 }
 
-// learning builds everything that can fail for public reasons.
+// learning returns the state before the first step. Everything that can fail for reasons that do
+// not depend on the records fails here.
 func (w *work) learning(r *synth.Run) (l *learning, err error) {
 	c, s := w.config, w.config.Of.Schema()
 	l = &learning{be: r.Backend}
@@ -72,7 +73,8 @@ func (l *learning) run(ctx context.Context, r *synth.Run) error {
 	return nil
 }
 
-// parts are the numbers of the training. The trainer comes after the parameters, which it reads.
+// parts returns what a checkpoint stores of the training. The trainer comes after the parameters,
+// because restoring it reads them.
 func (l *learning) parts() []synth.Part {
 	return []synth.Part{network.MatrixPart(sectionClassifier, l.be, l.net.Params().Flat),
 		synth.StatePart("classifier training", l.trainer)}
@@ -80,14 +82,15 @@ func (l *learning) parts() []synth.Part {
 
 const sectionClassifier = "classifier"
 
-// released returns the parameters.
+// released returns a copy of the parameters.
 func (l *learning) released() []float32 {
 	flat := make([]float32, l.net.Params().Len())
 	l.be.Download(flat, l.net.Params().Flat)
 	return flat
 }
 
-// scorer scores records by a released classifier, for one caller.
+// A scorer computes the class probabilities of records with a released classifier. It serves one
+// caller at a time.
 type scorer struct {
 	be       device.Backend
 	features rff.Features
@@ -118,7 +121,7 @@ func newScorer(c Config, be device.Backend, s records.Schema, params []float32) 
 	return out, nil
 }
 
-// each calls f with the probabilities of every record's classes, and its own label.
+// each calls f for every record, with the probabilities of the classes and the record's own label.
 func (s *scorer) each(data records.Data, f func(p []float32, own int32)) {
 	var b device.Batch
 	for lo, chunk := 0, s.x.Rows; lo < data.Len(); lo += chunk {
@@ -138,15 +141,15 @@ func (s *scorer) each(data records.Data, f func(p []float32, own int32)) {
 	}
 }
 
-// margins returns by how much the probability of each record's own label exceeds that of every
-// other.
+// margins returns for each record the probability of its own label minus the largest probability of
+// another label.
 func (s *scorer) margins(data records.Data) (list []float64) {
 	s.each(data, func(p []float32, own int32) { list = append(list, margin(p, int(own))) })
 	return list
 }
 
-// labels returns the most probable label of each record, the first of equals, and the margin of one
-// class if it is not negative.
+// labels returns the most probable label of each record (of equally probable ones, the first). If
+// class is not negative, it also returns the margin of that class for each record.
 func (s *scorer) labels(data records.Data, class int) (labels []int32, of []float64) {
 	s.each(data, func(p []float32, _ int32) {
 		best := 0
@@ -163,7 +166,7 @@ func (s *scorer) labels(data records.Data, class int) (labels []int32, of []floa
 	return labels, of
 }
 
-// margin is by how much one of two probabilities or more exceeds all others.
+// margin returns p[own] minus the largest other element of p, which has at least two elements.
 func margin(p []float32, own int) float64 {
 	most := float32(-1)
 	for c, v := range p {

@@ -28,13 +28,13 @@ func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	return synth.Sampler{Schema: c.schema, Next: next}, nil
 }
 
-// drawing is a draw in progress, for one caller.
+// A drawing is the state of one caller's draw.
 type drawing struct {
 	m      *Model
 	draw   synth.Draw
 	schema records.Schema
-	all    *synth.Sampler   // nil before it is needed
-	of     []*synth.Sampler // of one class each; nil before it is needed
+	all    *synth.Sampler   // draws all classes; nil until it is needed
+	of     []*synth.Sampler // by class: draws that class; nil until it is needed
 	score  *scorer
 }
 
@@ -57,7 +57,7 @@ func (m *Model) drawing(d synth.Draw) (*drawing, error) {
 	return c, nil
 }
 
-// generate draws records of a class, or of all if it is negative.
+// generate draws n records of a class, or of all classes if class is negative.
 func (c *drawing) generate(class, n int) (records.Data, error) {
 	at := &c.all
 	if class >= 0 {
@@ -74,8 +74,8 @@ func (c *drawing) generate(class, n int) (records.Data, error) {
 	}
 	rows, err := (*at).Next(n)
 	if err == nil && (rows.Len() != n || len(labelsOf(rows)) != n) {
-		err = fmt.Errorf("labelling: %d records with labels of %d of %s", len(labelsOf(rows)), n,
-			c.m.system)
+		err = fmt.Errorf("labelling: got %d labelled records, want %d, from system %s",
+			len(labelsOf(rows)), n, c.m.system)
 	}
 	return rows, err
 }
@@ -93,8 +93,9 @@ func (c *drawing) relabelled(n int) (records.Data, error) {
 	return withLabels(c.schema, rows, labels)
 }
 
-// named draws records of all classes and returns those to which the classifier gives the draw's
-// class. If the tries are over, it goes on with the most probable of the rest.
+// named draws records of all classes and returns those that the classifier assigns to the draw's
+// class. If the attempts run out first, it adds the other records that are most probably of that
+// class.
 func (c *drawing) named(n int) (records.Data, error) {
 	rows, err := records.Concat(c.schema)
 	var best []place // of rows: those that are assigned to the class first
@@ -118,8 +119,9 @@ func full(best []place, n int) bool {
 	return n == 0 || len(best) == n && best[n-1].done
 }
 
-// better generates n more records and returns the best n of all: those that the classifier assigns
-// to the draw's class, as they come, and then the most probable of the others.
+// better generates n more records and returns the best n of these and the earlier ones. First come
+// the records that the classifier assigns to the draw's class, in the order in which they were
+// generated, then the other records that are most probably of that class.
 func (c *drawing) better(rows records.Data, best []place, n int) (records.Data, []place, error) {
 	more, err := c.generate(-1, n)
 	if err != nil {
@@ -155,7 +157,7 @@ func taken(s records.Schema, drawn []records.Data, places []place) (records.Data
 	return out, err
 }
 
-// withLabels returns copies of records with other labels.
+// withLabels returns copies of the records with the given labels.
 func withLabels(s records.Schema, rows records.Data, labels []int32) (records.Data, error) {
 	var b device.Batch
 	rows.Range(0, rows.Len(), &b)
@@ -172,16 +174,17 @@ func withLabels(s records.Schema, rows records.Data, labels []int32) (records.Da
 	return records.FromFlat(s, flat, labels...)
 }
 
-// place is where a chosen record is among the generated ones.
+// A place is one record of the result: the generated record that is chosen for it so far.
 type place struct {
 	label  int32
-	at     int32
-	margin float64
-	done   bool
+	at     int32   // index of the chosen record among the generated ones
+	margin float64 // of the chosen record
+	done   bool    // the chosen record is accepted
 }
 
-// kept chooses n records. A record that is not accepted is generated again, of the same class,
-// until one is or the tries are over; then the one with the largest margin is taken.
+// kept returns n records that the classifier accepts. It replaces a record that is not accepted by
+// new records of the same class until one is accepted. If the attempts run out first, it takes the
+// record with the largest margin.
 func (c *drawing) kept(n int) (records.Data, error) {
 	if n == 0 {
 		return records.Concat(c.schema)
@@ -227,7 +230,8 @@ func (c *drawing) kept(n int) (records.Data, error) {
 	return take(c.schema, drawn, places)
 }
 
-// openByClass lists the places without an accepted record; nil if there is none.
+// openByClass returns, for each class, the indices of the places without an accepted record. It
+// returns nil if there are none.
 func openByClass(places []place, classes int) [][]int {
 	var open [][]int
 	for i, p := range places {
@@ -248,7 +252,7 @@ func labelsOf(d records.Data) []int32 {
 	return nil
 }
 
-// take returns the records of the places, in their order.
+// take returns the records chosen for the places, in the order of the places.
 func take(s records.Schema, drawn []records.Data, places []place) (records.Data, error) {
 	all, err := records.Concat(s, drawn...)
 	if err != nil {

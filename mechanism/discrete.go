@@ -6,14 +6,13 @@ import (
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 )
 
-// DiscreteGaussian adds noise of mass proportional to exp(−x²/(2σ²)) on the integers, where σ is
-// the event's, to every value. out may be the same slice as values.
+// DiscreteGaussian adds integer noise to every value. The probability of noise x is proportional to
+// exp(−x²/(2σ²)), where σ is that of the event. out may be the same slice as values.
 //
 // Guarantee: that of the grant's accountant.DiscreteGaussian, provided that neighbours differ in
-// one value at most, by no more than the event's sensitivity. The noise is sampled exactly (noise
-// class: exact). Units: whole numbers; sums wrap around at 2^63.
-// Errors: [ErrNotCovered] under any other event or at a second call. Source: Canonne, Kamath and
-// Steinke 2020, Algorithm 3.
+// at most one value, and in it by at most the event's sensitivity. The noise is sampled exactly
+// (noise class: exact). Units: whole numbers; sums wrap around at 2^63. Errors: [ErrNotCovered]
+// under any other event or at a second call. Source: Canonne, Kamath and Steinke 2020, Algorithm 3.
 func (g *Grant) DiscreteGaussian(values, out []int64) error {
 	e, ok := g.a.terms.other.(accountant.DiscreteGaussian)
 	if !ok {
@@ -28,11 +27,11 @@ func (g *Grant) DiscreteGaussian(values, out []int64) error {
 		})
 }
 
-// DiscreteLaplace adds noise of mass proportional to exp(−A·|x|) on the integers, where A is the
-// event's, to every value. out may be the same slice as values.
+// DiscreteLaplace adds integer noise to every value. The probability of noise x is proportional to
+// exp(−A·|x|), where A is that of the event. out may be the same slice as values.
 //
 // Guarantee: that of the grant's accountant.DiscreteLaplace, provided that
-// neighbours differ in one value at most, by no more than the event's
+// neighbours differ in at most one value, and in it by at most the event's
 // sensitivity. The noise is sampled exactly (noise class: exact).
 // Units: whole numbers; sums wrap around at 2^63.
 // Errors: [ErrNotCovered] under any other event or at a second call.
@@ -52,7 +51,7 @@ func (g *Grant) DiscreteLaplace(values, out []int64) error {
 
 const maxDiscrete = 1 << 40
 
-// discrete adds draws to values. It passes the values to a tap as floats.
+// discrete adds one draw to every value. If there is a tap, it receives the values as floats.
 func (g *Grant) discrete(name string, values, out []int64, scale, effect float64,
 	draw func(entropy.Bits) int64) error {
 	g.a.mu.Lock()

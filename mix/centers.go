@@ -9,7 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// releaseCenters releases the mean record of every part: sums and counts together, as one event.
+// releaseCenters releases the mean record of every part. The sums and counts from which the means
+// are computed are released together, as one event.
 func (x *mixer) releaseCenters(ctx context.Context) error {
 	c, g := x.config, x.config.centerGeometry()
 	std := x.centerStd()
@@ -42,9 +43,9 @@ func (w *work) centerStd() float64 {
 	return w.config.Centers.NoiseMultiplier * g.centerSensitivity(w.config.Budget.Relation)
 }
 
-// sums adds up and counts the records of every part. For persons, each row counts with its weight
-// and the person counts once, which is exact on any grid: under replace-one counts of one part
-// cancel.
+// sums adds up and counts the records of every part. For persons, each row is added with its weight
+// and the person is counted once. Counts are exact on any grid, so under replace-one two counts of
+// one part cancel.
 func (s *source) sums(g geometry, sum *mechanism.FixedSum) {
 	c := s.config
 	width := c.dim() + 1
@@ -59,9 +60,9 @@ func (s *source) sums(g geometry, sum *mechanism.FixedSum) {
 	}
 }
 
-// centerSensitivity returns the sensitivity of sums and counts of disjoint parts. Under replace-one
-// a record either stays in its part, so that its count cancels, or moves to another part, so that
-// the two changes are orthogonal.
+// centerSensitivity returns the sensitivity of the sums and counts of disjoint parts. Under
+// replace-one, the new record is either in the same part as the old one, so that the count does not
+// change, or in another part, so that the two changes are orthogonal.
 func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 	switch {
 	case r == accountant.AddOrRemoveOne:
@@ -72,8 +73,8 @@ func (g geometry) centerSensitivity(r accountant.Relation) float64 {
 	return max(2*g.clip, math.Sqrt2*g.norm())
 }
 
-// center turns a noisy sum and count into a mean record: post-processing. If the count is not above
-// four standard deviations of its noise, it is not used, and the centre is zero. The result is
+// center computes a mean record from a noisy sum and count, which is post-processing. If the count
+// is not above four standard deviations of its noise, the centre is zero instead. The result is
 // clamped to the bounds of the schema, which also contain the means of binary records, sets and
 // tables, and clipped to the clip norm.
 func (c Config) center(noisy []float64, label, std float64) []float32 {

@@ -55,19 +55,19 @@ type ConvDecoder struct {
 	// Size is the side of the windows: even for TransposedUp, otherwise odd.
 	Size       int        `json:"size"`
 	Enlarge    Enlarging  `json:"enlarge"`
-	Activation Activation `json:"activation"` // of all layers but the last
+	Activation Activation `json:"activation"` // of all layers except the last
 	// Output is the function of the last layer: Sigmoid for pixels in [0,1], Tanh for pixels in
 	// [−1,1].
 	Output device.Func `json:"output"`
-	// BatchNorm normalises every layer but the last over the batch. It is for generators that see
-	// records only through a private release.
+	// BatchNorm normalises every layer except the last over the batch. Set it only for generators
+	// that see records only through a private release.
 	BatchNorm bool `json:"batch_norm,omitempty"`
 }
 
 // Name returns "conv-decoder".
 func (ConvDecoder) Name() string { return "conv-decoder" }
 
-// Validate reports every mistake in the description, nil if there is none.
+// Validate returns every mistake in the description, or nil if there is none.
 //
 // Errors: *param.Error values, joined.
 func (a ConvDecoder) Validate() error {
@@ -102,8 +102,8 @@ func (a ConvDecoder) Validate() error {
 	return c.Err()
 }
 
-// outputs reports whether f may be the last function of a decoder. The derivative of such a
-// function can be computed from its value.
+// outputs reports whether f may be the last function of a decoder, whose derivative must be
+// computable from its value.
 func outputs(f device.Func) bool {
 	return f == device.Identity || f == device.Tanh || f == device.Sigmoid || f == device.Softplus
 }
@@ -132,8 +132,8 @@ func (a ConvDecoder) units(be device.Backend, latent int) []unit {
 	return l.units
 }
 
-// double adds the units that turn images of the form m into images twice as high and wide, with the
-// given number of channels.
+// double adds the units that turn images of the form m into images of twice the height and width,
+// with maps channels.
 func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 	twice := m.Doubled()
 	pixels := twice.Height * twice.Width
@@ -151,7 +151,7 @@ func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 	l.units = append(l.units, &upSampleUnit{be: l.be, image: m, how: how})
 	if maps < m.Channels {
 		// A convolution of stride 1 and its transpose differ only in the order of the weights. The
-		// transpose makes patches of the side with fewer channels, which is cheaper.
+		// transpose is cheaper, because it makes patches of the image with fewer channels.
 		large := device.Image{Height: twice.Height, Width: twice.Width, Channels: maps}
 		l.add(&transposedUnit{be: l.be,
 			window: device.Window{Image: large, Size: a.Size, Stride: 1, Pad: a.Size / 2}, maps: m.Channels},
@@ -163,15 +163,15 @@ func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
 		pixels, maps)
 }
 
-// unitList collects units, each followed by f, with batch norm or layer norm in between if
-// configured.
+// A unitList collects the units of a network. It appends f after each, and batch norm or layer norm
+// before f if configured.
 type unitList struct {
 	be        device.Backend
 	units     []unit
 	f         device.Func
 	normalise bool // over the batch
 	layerNorm bool // over each record
-	apart     bool // f is a separate unit
+	apart     bool // makes f a separate unit
 }
 
 func (l *unitList) add(u unit, pixels, channels int) {
@@ -212,10 +212,10 @@ func (l *unitList) dense(width int, widths []int) int {
 	return width
 }
 
-// decoder is the Generator of this package: a network from codes to records, trained on public
-// noise against something already released or protected.
+// A decoder is the Generator of this package: a network from codes to records. It is trained on
+// public noise, against a target that is already released or protected.
 //
-// Guarantee: none. It is not a Network and has no per-example gradients, since with batch
+// Guarantee: none. It is not a Network and has no per-example gradients, because with batch
 // normalisation clipping them would protect no record. It must not be trained on private
 // records.
 type decoder struct {
@@ -229,7 +229,7 @@ type decoder struct {
 // Latent returns the number of coordinates of a code.
 func (n *decoder) Latent() int { return n.chain.in() }
 
-// Dim returns the number of numbers of an image.
+// Dim returns the length of an image as a vector: pixels times channels.
 func (n *decoder) Dim() int { return n.chain.out() }
 
 // Params returns the parameters, layer by layer.
@@ -242,9 +242,9 @@ func (n *decoder) Bind(p device.Params) {
 	n.chain.bind(p, 0)
 }
 
-// Forward makes the images of a batch of codes for training. Batch norm uses the moments of this
-// batch and adds them to the running average that Generate uses. The result is valid, and codes
-// must stay as they are, until the next call.
+// Forward computes the images of a batch of codes for training. Batch norm uses the moments of this
+// batch and adds them to the running average that Generate uses. The result is valid until the next
+// call, and codes must not change before it.
 //
 // Shapes: codes is rows×Latent on the backend, the result rows×Dim.
 func (n *decoder) Forward(codes device.Matrix) device.Matrix {
@@ -253,9 +253,11 @@ func (n *decoder) Forward(codes device.Matrix) device.Matrix {
 }
 
 // Backward adds to grad the gradient, summed over the batch, of a loss of the images of the last
-// Forward. Unless dCodes is the zero Matrix, it sets dCodes to the derivative by the codes.
+// Forward. Unless dCodes is the zero Matrix, it sets dCodes to the derivative
+// with respect to the codes.
 //
-// Shapes: delta, the derivative by the images, is rows×Dim; grad has the shapes of Params.
+// Shapes: delta, the derivative of the loss with respect to the images, is rows×Dim; grad has the
+// shapes of Params.
 func (n *decoder) Backward(delta device.Matrix, grad device.Params, dCodes device.Matrix) {
 	w := n.walk
 	if w.rows == 0 {
@@ -267,9 +269,9 @@ func (n *decoder) Backward(delta device.Matrix, grad device.Params, dCodes devic
 	w.addWeightedSum(grad, 0, nil)
 }
 
-// Generate sets dst to the images of codes, each independent of the others: batch norm uses the
-// average moments of the last batches of Forward. It is safe for concurrent use as long as nothing
-// trains the network meanwhile.
+// Generate sets dst to the images of codes. Each image depends on its own code only, because batch
+// norm uses the average moments of the last batches of Forward. Generate is safe for concurrent use
+// unless the network is trained at the same time.
 //
 // Shapes: codes is rows×Latent and dst rows×Dim, both on the backend.
 func (n *decoder) Generate(codes, dst device.Matrix) {
@@ -315,7 +317,9 @@ func (n *decoder) AppendState(dst []byte) []byte {
 	return dst
 }
 
-// SetState restores what AppendState wrote. Errors: state of any other length or form.
+// SetState restores what AppendState wrote.
+//
+// Errors: errState for a state of another length or with values that no decoder has.
 func (n *decoder) SetState(state []byte) error {
 	want := 0
 	for _, b := range n.norms() {

@@ -2,13 +2,13 @@ package partial
 
 import "testing"
 
-// TestNotesOfPartsHaveOneLength: for up to 5,000 stated parts, the length of a note does not
-// depend on how many of them contain records.
+// TestNotesOfPartsHaveOneLength checks that, for up to 5,000 stated parts, the length of a note
+// does not depend on the number of parts that contain records.
 func TestNotesOfPartsHaveOneLength(t *testing.T) {
 	for _, of := range []int{1, 40, 1000, 3000, 5000} {
 		for _, held := range []int{0, 1, of / 32, of/32 + 1, of / 16, of / 2, of} {
 			u := units{who: "user", parts: parts{of, map[int]bool{}}}
-			for i := range min(held, of) { // the longest numbers
+			for i := range min(held, of) { // the parts with the longest numbers
 				u.parts.held[of-1-i] = true
 			}
 			note, err := noteOf(u)

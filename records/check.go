@@ -11,8 +11,8 @@ import (
 // maxDefects is the number of defects that are reported one by one.
 const maxDefects = 20
 
-// Defect is one place where a record violates the schema. It names the place and the
-// defect, never the value.
+// A Defect is one violation of the schema by a record. It states the place and the kind of the
+// violation, never the value.
 type Defect struct {
 	Row     int // counted from 0
 	Column  int // counted from 0; for a table, the index of the schema's column; -1 for the label
@@ -43,7 +43,7 @@ func (d *defects) add(row, column int, problem string) {
 	}
 }
 
-// named gives defects of a table the names of its columns.
+// named sets the column names of the defects if s is the schema of a table.
 func (d *defects) named(s Schema) {
 	for i := range d.first {
 		if at := d.first[i].Column; s.table != nil && at >= 0 && at < len(s.table.columns) {
@@ -66,7 +66,7 @@ func (d *defects) err() error {
 // Check is a strict test that the owner of the data may run before a fit. It reports values that
 // are not numbers, values and labels outside the schema, items outside the universe, sets with too
 // many items, and rows of a table that break one of the schema's constraints. Algorithms do not
-// call it; they read the records clamped.
+// call it: they read clamped records.
 //
 // Guarantee: none. Its result depends on the records and is not private: show it to their owner
 // only. Errors: the first twenty *[Defect] values, joined, and the number of the others;
@@ -114,7 +114,7 @@ func (t *SetTable) check() error {
 	return found.err()
 }
 
-// dense tests row-major values. The first value belongs to row base.
+// dense tests values in row-major order. The first value belongs to row base.
 func (d *defects) dense(flat []float32, base int, s Schema) {
 	e := newEncoder(s)
 	for k, v := range flat {
@@ -144,7 +144,8 @@ func (d *defects) labels(labels []int32, base int, s Schema) {
 	}
 }
 
-// checkEncoded tests what data of a user-defined type return. It should be in the schema already.
+// checkEncoded tests the encoded records that a user-defined type returns. They should already obey
+// the schema.
 func checkEncoded(d Data) error {
 	const chunk = 1024
 	var (
@@ -180,9 +181,9 @@ func (d *defects) blocks(values []float32, row int, s Schema) {
 		}
 		switch {
 		case block.OneHot && (sum != 1 || slices.Max(at) != 1):
-			d.add(row, block.Column, "not one level")
+			d.add(row, block.Column, "not exactly one level")
 		case !block.OneHot && block.Width == 2 && at[1] != 0 && (at[1] != 1 || at[0] != 0):
-			d.add(row, block.Column, "a missing value with a value")
+			d.add(row, block.Column, "marked as missing but has a value")
 		}
 	}
 }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // columnJSON is the JSON form of a column. Fields that its kind does not have are left out.
@@ -74,6 +77,10 @@ func (j columnJSON) column() (Column, error) {
 			c.kind = k
 		}
 	}
+	if c.kind == 0 {
+		return c, param.New(fmt.Sprintf("records.Column[%.40q].Type", j.Name), quotedName(j.Type),
+			"one of "+columnKindList())
+	}
 	if err := j.ownFields(c.kind); err != nil {
 		return c, err
 	}
@@ -97,6 +104,15 @@ func (j columnJSON) column() (Column, error) {
 		c.aliases = append(c.aliases, alias{text, j.Aliases[text]})
 	}
 	return c, nil
+}
+
+// columnKindList lists the names of all kinds of column.
+func columnKindList() string {
+	var names []string
+	for k := NumericColumn; k < columnKindEnd; k++ {
+		names = append(names, k.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 // ownFields returns an error if a field is present that the kind does not have, or a field of the

@@ -102,7 +102,7 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 		}
 		if !r.bounds(m) {
 			return r, wrong(fmt.Sprintf("bounds %.40q and %.40q", c.lo, c.hi), fmt.Sprintf(
-				"bounds between which there is a value of the column %.200v", column))
+				"bounds that include a value of the column %.200v", column))
 		}
 	case ascendingConstraint, strictlyConstraint:
 		// Any two columns may be compared, since a missing value is passed over: all are like the first,

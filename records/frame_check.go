@@ -2,7 +2,7 @@ package records
 
 import "math"
 
-// Stray reports whether one cell holds a value that its column does not allow; [Check] reports such
+// Stray reports whether one cell holds a value that its column does not allow. [Check] lists such
 // cells.
 func (f *Frame) Stray(row, column int) bool {
 	code, c := &f.schema.table.cells[column], f.cells[column]
@@ -55,7 +55,7 @@ func (f *Frame) checkRules(found *defects) {
 	}
 	e, err := NewEnforcer(f.schema, f.schema.table.constraints...)
 	if err != nil {
-		return // not reached: no frame can have such a schema
+		return // not reached: a frame's schema has valid constraints
 	}
 	w := &work{frame: f}
 	for i := range f.n {
@@ -91,7 +91,7 @@ func (k *cellCode) tickProblem(v int64) string {
 		return ""
 	case v == unreadableTick, v == missingTick && !k.missing:
 		if k.kind == DatetimeColumn {
-			return "not a moment"
+			return "not a time"
 		}
 		return "not a number"
 	case v != missingTick && v != k.tick.within(v):

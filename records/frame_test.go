@@ -346,8 +346,8 @@ func TestForeignDataIsCheckedBlockByBlock(t *testing.T) {
 	s := people(t)
 	f := must(records.DecodeFlat(s, make([]float32, s.Dim()), 0))(t)
 	err := records.Check(torn{f})
-	if err == nil || !strings.Contains(err.Error(), "column 6: not one level") ||
-		!strings.Contains(err.Error(), "column 1: a missing value with a value") {
+	if err == nil || !strings.Contains(err.Error(), "column 6: not exactly one level") ||
+		!strings.Contains(err.Error(), "column 1: marked as missing but has a value") {
 		t.Errorf("%v", err)
 	}
 }

@@ -23,7 +23,7 @@ func at(text string) time.Time {
 	return m
 }
 
-// visits returns a time-stamped table with a column of every kind that people lacks.
+// visits returns the schema of a table with a column of every kind that the schema of people lacks.
 func visits(t testing.TB) records.Schema {
 	t.Helper()
 	return must(records.NewSchema(
@@ -46,7 +46,8 @@ func visits(t testing.TB) records.Schema {
 	))(t)
 }
 
-// TestTimesAreReadAndWrittenExactly: every text that a value is written by is read as that value.
+// TestTimesAreReadAndWrittenExactly checks how values are written, and that the text of every value
+// is read as the same value.
 func TestTimesAreReadAndWrittenExactly(t *testing.T) {
 	s := must(records.NewSchema(
 		records.Datetime("day", at("0001-01-01T00:00:00Z"), at("9999-12-31T00:00:00Z"), 24*time.Hour),
@@ -71,7 +72,7 @@ func TestTimesAreReadAndWrittenExactly(t *testing.T) {
 		{[]any{at("2024-02-29T23:00:00-05:00"), 800_000_000, 800_000_000.25, -0.0005, uint64(1 << 60)},
 			[]string{"2024-03-01", "1995-05-09T06:13:20Z", "1995-05-09T06:13:20.250000000Z", "-0.001",
 				"1152921504606846976"}},
-		{[]any{"soon", nil, "no", "-1m0.001s", 1e300}, // the first and the third are no moments
+		{[]any{"soon", nil, "no", "-1m0.001s", 1e300}, // the first and the third are not times
 			[]string{"0001-01-01", "", "1992-01-01T00:00:00.000000001Z", "-60.000",
 				fmt.Sprint(math.MaxInt64 / 4)}},
 		{[]any{at("9999-12-31T23:00:00Z"), "2040-01-01", "1900-01-01", "1h30m", "-99999999999999999999"},
@@ -122,7 +123,7 @@ func TestExactAccessors(t *testing.T) {
 	}
 	born := s.ColumnIndex("born")
 	if _, ok := f.Time(0, born); ok || !math.IsNaN(f.Number(0, born)) {
-		t.Error("a missing birth is a moment")
+		t.Error("a missing birth is a time")
 	}
 	if f.Value(0, 0) != "" || f.Value(0, s.ColumnIndex("number")) != "" {
 		t.Error("a record that was read has an identifier")
@@ -133,8 +134,9 @@ func TestExactAccessors(t *testing.T) {
 	}
 }
 
-// TestDecodedKindsAreValid: whatever the coordinates, rows pass the strict test, come back from
-// CSV and JSON lines unchanged and are encoded inside the schema.
+// TestDecodedKindsAreValid checks that rows decoded from any coordinates pass [records.Check], are
+// unchanged after they are written and read as CSV and as JSON lines, and are encoded within the
+// schema.
 func TestDecodedKindsAreValid(t *testing.T) {
 	s := visits(t)
 	const n = 4000
@@ -155,7 +157,7 @@ func TestDecodedKindsAreValid(t *testing.T) {
 	var b device.Batch
 	for _, back := range []*records.Frame{throughCSV(t, records.CSV{Header: true}, f), lines} {
 		if err := records.Check(back); err != nil || !sameFrame(f, back) {
-			t.Fatalf("the rows come back otherwise: %v", err)
+			t.Fatalf("the rows that are read differ from those written: %v", err)
 		}
 		back.Range(0, n, &b)
 		for i := range n {
@@ -173,9 +175,9 @@ func TestDecodedKindsAreValid(t *testing.T) {
 	}
 }
 
-// TestPartsFollowFromTheMoment: when records are read, parts follow from the moment; when they are
-// generated, the moment follows the parts as far as the bounds allow.
-func TestPartsFollowFromTheMoment(t *testing.T) {
+// TestPartsAgreeWithTheTime checks that the encoded parts of a record that is read are those of its
+// time, and that the time of a generated record agrees with its parts as far as the bounds allow.
+func TestPartsAgreeWithTheTime(t *testing.T) {
 	from, to := at("2024-01-10T00:00:00Z"), at("2026-06-30T23:59:59Z")
 	s := must(records.NewSchema(records.Datetime("when", from, to,
 		time.Second).WithParts(records.MonthPart | records.WeekdayPart | records.HourPart)))(t)
@@ -219,7 +221,7 @@ func TestPartsFollowFromTheMoment(t *testing.T) {
 	}
 }
 
-// TestBucketsNeverChange: files depend on them.
+// TestBucketsNeverChange checks that texts keep their buckets, because saved files depend on them.
 func TestBucketsNeverChange(t *testing.T) {
 	s := must(records.NewSchema(records.Hashed("h", 1000, "aspirin", "ibuprofen"),
 		records.Hashed("most", 65_534).WithMissing()))(t)
@@ -257,9 +259,9 @@ func TestBucketsNeverChange(t *testing.T) {
 	}
 }
 
-// TestBucketsAreEven: of 200,000 texts in 100 buckets, none has fewer than 1,800 or more than
-// 2,200; the standard deviation is 45, so that a fair hash fails with probability below 1e-3 (it is
-// fixed).
+// TestBucketsAreEven distributes 200,000 texts over 100 buckets and checks that each bucket gets
+// from 1,800 to 2,200 of them. The standard deviation is 45, so a fair hash fails with probability
+// below 1e-3. The hash is fixed, so the result is always the same.
 func TestBucketsAreEven(t *testing.T) {
 	s := must(records.NewSchema(records.Hashed("h", 100)))(t)
 	b := must(records.NewFrameBuilder(s))(t)
@@ -337,8 +339,8 @@ func TestIdentifiersAreFreshAndNeverRead(t *testing.T) {
 	}
 }
 
-// TestOldSchemaFilesAreRead: schema files from before the new kinds of column are read and written
-// unchanged.
+// TestOldSchemaFilesAreRead checks that schema files that are older than the new kinds of column
+// are still read, and that their columns are written as before.
 func TestOldSchemaFilesAreRead(t *testing.T) {
 	const old = `{"kind":"table","columns":[{"name":"h","type":"numeric","lo":50,"hi":2.5e2},
 		{"name":"n","type":"integer","lo":-3,"hi":20.0,"missing":true},
@@ -389,7 +391,8 @@ func TestNewKindsReadBackFromJSON(t *testing.T) {
 	}
 }
 
-// TestStructsHoldTheNewKinds: structs with the new kinds of column become records and back.
+// TestStructsHoldTheNewKinds checks that structs with fields for the new kinds of column can be
+// converted to records and back.
 func TestStructsHoldTheNewKinds(t *testing.T) {
 	type visit struct {
 		Seen    time.Time      `privgen:"seen"`
@@ -422,12 +425,12 @@ func TestStructsHoldTheNewKinds(t *testing.T) {
 		Seen string `privgen:"seen"`
 	}
 	if _, err := records.Into[wrong](f); err == nil {
-		t.Error("a moment fits into an int")
+		t.Error("a time is put into a string")
 	}
 }
 
-// TestCheckTellsWhatIsOddAboutTimes: Check reports invalid times and nothing else.
-func TestCheckTellsWhatIsOddAboutTimes(t *testing.T) {
+// TestCheckReportsInvalidTimes checks that Check reports times outside the schema and nothing else.
+func TestCheckReportsInvalidTimes(t *testing.T) {
 	s := must(records.NewSchema(records.Datetime("d", at("2020-01-01T00:00:00Z"),
 		at("2021-01-01T00:00:00Z"), 24*time.Hour), records.Integer("n", 0, 1<<60),
 		records.Duration("l", 0, time.Hour, time.Second)))(t)
@@ -451,9 +454,9 @@ func TestCheckTellsWhatIsOddAboutTimes(t *testing.T) {
 	}
 }
 
-// TestMomentsOutsideTheBoundsAreEncodedInside: moments below and above the bounds, and values that
-// are not moments.
-func TestMomentsOutsideTheBoundsAreEncodedInside(t *testing.T) {
+// TestTimesOutsideTheBoundsAreEncodedInside checks that times below and above the bounds, and
+// values that are not times, are encoded within the bounds.
+func TestTimesOutsideTheBoundsAreEncodedInside(t *testing.T) {
 	from := at("2024-01-01T00:00:00Z")
 	s := must(records.NewSchema(records.Datetime("d", from, from.AddDate(0, 0, 3), 24*time.Hour),
 		records.Duration("l", 0, 3*time.Second, time.Second),

@@ -14,7 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// holders returns every type of this package that holds records, each of which holds 77123 or
+// holders returns a value of every type of this package that holds records. Each holds 77123 or
 // "mallory".
 func holders(t *testing.T) map[string]any {
 	table := must(records.FromFlat(records.Interval(2, 0, 1e6).WithLabels("a"),
@@ -50,10 +50,10 @@ func holders(t *testing.T) map[string]any {
 	}
 }
 
-// foreignData is data of a type outside the package.
+// foreignData is a type of data that the package does not know.
 type foreignData struct{ records.Data }
 
-// inside holds a value in an unexported field, for which package fmt does not call Format.
+// An inside holds a value in an unexported field. For such fields package fmt does not call Format.
 type inside struct{ hidden any }
 type shown struct{ Shown any }
 
@@ -86,14 +86,14 @@ func TestRecordsPrintAsPrivate(t *testing.T) {
 		}
 		var buffer bytes.Buffer
 		_ = gob.NewEncoder(&buffer).Encode(v)
-		// the end of 77123 as a number
+		// the last two bytes of 77123 in binary
 		if revealing(buffer.String()) || bytes.Contains(buffer.Bytes(), []byte{0x2d, 0x43}) {
 			t.Errorf("%s as gob: %q", name, buffer.String())
 		}
 	}
 }
 
-// revealing finds the record's values, or their numbers in other bases.
+// revealing reports whether a text contains the values of the record, in any base.
 func revealing(text string) bool {
 	return secret.MatchString(heap.ReplaceAllString(text, ""))
 }
@@ -126,8 +126,8 @@ func encoded(t *testing.T, v any) string {
 	return string(text)
 }
 
-// TestBatchesPrintAsPrivate: a batch in an unexported field is kept safe by holding a pointer to
-// it.
+// TestBatchesPrintAsPrivate checks that batches are printed as private. A batch in an unexported
+// field is private if the field is a pointer to it.
 func TestBatchesPrintAsPrivate(t *testing.T) {
 	table := must(records.FromFlat(records.Interval(1, 0, 1e6), []float32{77123}))(t)
 	var b device.Batch
@@ -149,7 +149,7 @@ func TestBatchesPrintAsPrivate(t *testing.T) {
 	}
 }
 
-// TestZeroValuesOfDataArePrintable: zero values can be printed and hold no records.
+// TestZeroValuesOfDataArePrintable checks that zero values can be printed and hold no records.
 func TestZeroValuesOfDataArePrintable(t *testing.T) {
 	for _, d := range []records.Data{&records.Table{}, &records.Frame{}, &records.SetTable{},
 		&records.MappedSets{},
@@ -167,7 +167,7 @@ func TestZeroValuesOfDataArePrintable(t *testing.T) {
 	}
 }
 
-// TestRecordsAreShownOnRequest: accessors and writers give the owner what they hold.
+// TestRecordsAreShownOnRequest checks that accessors and writers return the records themselves.
 func TestRecordsAreShownOnRequest(t *testing.T) {
 	frame := holders(t)["frame"].(*records.Frame)
 	var out strings.Builder

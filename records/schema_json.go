@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/param"
 )
 
 // schemaJSON is the JSON form of a schema. Fields that its kind does not have are left out.
@@ -97,6 +100,8 @@ func (j schemaJSON) schema() (Schema, error) {
 		s = Sets(j.Universe, j.MaxItems)
 	case MixedTable.String():
 		return j.tableSchema()
+	default:
+		return s, param.New("records.Schema.Kind", quotedName(j.Kind), "one of "+kindList())
 	}
 	s.classes, s.unknown, s.persons = j.Classes, j.Unknown, j.RowsPerPerson
 	if err := s.Validate(); err != nil {
@@ -106,6 +111,15 @@ func (j schemaJSON) schema() (Schema, error) {
 		return Schema{}, fmt.Errorf("records: schema: fields that kind %q does not have", j.Kind)
 	}
 	return s, nil
+}
+
+// kindList lists the names of all kinds.
+func kindList() string {
+	var names []string
+	for k := BinaryVector; k < kindEnd; k++ {
+		names = append(names, k.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 func (j schemaJSON) tableSchema() (Schema, error) {

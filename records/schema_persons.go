@@ -6,16 +6,17 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// ByPerson returns the schema of [Persons] with at most the given number of rows of this schema
-// each. A plan made for it samples and clips persons. With 0 it returns the schema of the rows.
+// ByPerson returns the schema of [Persons], each of whom has at most the given number of rows of
+// this schema. A plan made for it samples and clips persons. If most is 0, ByPerson returns the
+// schema of the rows.
 //
-// Generators of such a plan draw rows, not persons.
+// Generators of a plan for persons draw rows, not persons.
 func (s Schema) ByPerson(most int) Schema {
 	s.persons = most
 	return s
 }
 
-// RowsPerPerson returns the limit given to [Schema.ByPerson], and 0 for a schema of rows.
+// RowsPerPerson returns the limit given to [Schema.ByPerson], or 0 for a schema of rows.
 func (s Schema) RowsPerPerson() int { return s.persons }
 
 func (s Schema) validatePersons() error {

@@ -9,10 +9,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// narrow is the width of a figure: the width of a small screen.
+// narrow is the width of a figure, chosen to fit a small screen.
 const narrow = 360
 
-// billChart draws the ε of every line.
+// billChart draws one bar for the ε of each line of the bill, and one for the total.
 func billChart(r *Report) template.HTML {
 	const rowHeight = 36
 	d := &drawing{w: narrow, name: "ε of each line of the bill, as if it were the only one"}
@@ -53,7 +53,7 @@ func billChart(r *Report) template.HTML {
 	return d.html()
 }
 
-// columnChart draws one column.
+// columnChart draws the real and the synthetic values of one column.
 func columnChart(c Column) template.HTML {
 	if c.Number {
 		return histogram(c.Name, c.Bars, c.Missing, axisOf(c.Kind))
@@ -65,7 +65,7 @@ func columnChart(c Column) template.HTML {
 	return levels(c.Name, bars)
 }
 
-// barsChart draws bars of sets.
+// barsChart draws bars for sets: a histogram of their sizes, or the shares of their items.
 func barsChart(bars []Bar) template.HTML {
 	if len(bars) > 0 && !bars[0].From.IsNone() {
 		return histogram("number of items", bars, nil, short)
@@ -73,7 +73,7 @@ func barsChart(bars []Bar) template.HTML {
 	return levels("items", bars)
 }
 
-// levels draws a pair of bars for every level.
+// levels draws a pair of bars for every level: real records above synthetic ones.
 func levels(name string, bars []Bar) template.HTML {
 	const rowHeight, left, right = 31, 150, 44
 	d := &drawing{w: narrow, h: float64(len(bars)*rowHeight + 4),
@@ -102,7 +102,7 @@ func levels(name string, bars []Bar) template.HTML {
 	return d.html()
 }
 
-// larger returns the larger number; none is smaller than every number.
+// larger returns the larger of two numbers. The value none counts as smaller than every number.
 func larger(a, b Number) Number {
 	if a.IsNone() || b > a {
 		return b
@@ -167,7 +167,7 @@ func histogram(name string, bars []Bar, missing *Bar,
 	return d.html()
 }
 
-// axisOf returns the function that writes a column's numbers on an axis.
+// axisOf returns the function that formats the numbers on the axis of a column of the given kind.
 func axisOf(kind string) func(Number) string {
 	switch kind {
 	case records.DatetimeColumn.String():
@@ -182,7 +182,7 @@ func axisOf(kind string) func(Number) string {
 	return short
 }
 
-// middle returns the number at the middle of an axis.
+// middle returns the number at the middle of the axis of a histogram.
 func middle(bars []Bar) Number {
 	if n := len(bars); n%2 == 1 {
 		return (bars[n/2].From + bars[n/2].To) / 2
@@ -190,7 +190,7 @@ func middle(bars []Bar) Number {
 	return bars[len(bars)/2].From
 }
 
-// classifierChart draws accuracies.
+// classifierChart draws the accuracy of every classifier.
 func classifierChart(c *Classifiers) template.HTML {
 	var bars []Bar
 	for _, r := range c.Rows {

@@ -13,8 +13,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// On a ledger whose guarantee is about users, training on rows that are not declared to be users
-// is refused, and nothing is spent.
+// TestRowsAreNoUsers checks that a ledger that protects users refuses training on rows that are not
+// declared to be users, and that nothing is spent.
 func TestRowsAreNoUsers(t *testing.T) {
 	train := func(data records.Data) (*accountant.Ledger, error) {
 		ledger := accountant.NewLedger(budget(1e4), accountant.WithUnit(records.UnitUser))
@@ -39,8 +39,8 @@ func TestRowsAreNoUsers(t *testing.T) {
 	}
 }
 
-// A group of several blocks is clipped as one vector, whichever block contains a record's
-// gradient.
+// TestGroupsClipAllTheirBlocks checks that a group of several blocks is clipped as one vector,
+// whichever block contains a record's gradient.
 func TestGroupsClipAllTheirBlocks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	lists := [][]sgd.Group{
@@ -74,8 +74,8 @@ func TestGroupsClipAllTheirBlocks(t *testing.T) {
 	}
 }
 
-// The saved state of a trainer does not depend on the size of the batch if the released values
-// are the same.
+// TestSavedStateHidesTheBatch checks that the saved state of a trainer does not depend on the size
+// of the batch if the released values are the same.
 func TestSavedStateHidesTheBatch(t *testing.T) {
 	for name, clip := range policies() {
 		var states [][]byte
@@ -105,7 +105,8 @@ func TestSavedStateHidesTheBatch(t *testing.T) {
 	}
 }
 
-// The clip norm of Quantile stays within the limits of float32 gradients, whatever is released.
+// TestQuantileStaysWithinLimits checks that the clip norm of Quantile stays within the limits of
+// float32 gradients, whatever values are released.
 func TestQuantileStaysWithinLimits(t *testing.T) {
 	for _, out := range []float64{-1e12, 1e12} {
 		initial := 0x1p58

@@ -67,15 +67,15 @@ func (s *Store) Create(ctx context.Context, name string, terms accountant.Terms,
 		return nil, err
 	}
 	if terms.Name != name {
-		return nil, fmt.Errorf("store: terms of %q for the ledger %q", terms.Name, name)
+		return nil, fmt.Errorf("store: terms with the name %q: want %q, the name of the ledger", terms.Name, name)
 	}
 	j, err := s.backend.Journal(ctx, name, Create)
 	if err != nil {
-		return nil, fmt.Errorf("store: %s: %w", name, err)
+		return nil, named(name, err)
 	}
 	l, err := accountant.CreateLedger(ctx, j, terms, opts...)
 	if errors.Is(err, accountant.ErrConflict) {
-		err = fmt.Errorf("%w: %s", ErrExists, name)
+		err = fmt.Errorf("%w: %q", ErrExists, name)
 	}
 	return l, closeUnless(err, j)
 }
@@ -109,21 +109,25 @@ func (s *Store) open(ctx context.Context, name string, mode Mode,
 		if errors.Is(err, ErrNotFound) {
 			return nil, fmt.Errorf("%w: %q", err, name)
 		}
-		return nil, fmt.Errorf("store: %s: %w", name, err)
+		return nil, named(name, err)
 	}
 	l, err := accountant.OpenLedger(ctx, j, opts...)
 	switch {
 	case errors.Is(err, accountant.ErrEmpty):
 		err = fmt.Errorf("%w: %q", ErrNotFound, name)
 	case err == nil && l.Name() != name:
-		err = fmt.Errorf("store: %s: %w: the journal is that of %q", name, accountant.ErrDamaged,
-			l.Name())
+		err = named(name, fmt.Errorf("%w: the journal is that of %q", accountant.ErrDamaged, l.Name()))
+	case err != nil:
+		err = named(name, err)
 	}
 	if err != nil {
 		return nil, closeUnless(err, j)
 	}
 	return l, nil
 }
+
+// named adds the name of a ledger to an error that does not have it.
+func named(name string, err error) error { return fmt.Errorf("store: ledger %q: %w", name, err) }
 
 func closeUnless(err error, c io.Closer) error {
 	if err == nil {
@@ -157,7 +161,7 @@ func (s *Store) history(ctx context.Context, name string,
 	}
 	j, err := s.backend.Journal(ctx, name, Read)
 	if err != nil {
-		return fmt.Errorf("store: %s: %w", name, err)
+		return named(name, err)
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	at := accountant.Position{}
@@ -166,7 +170,7 @@ func (s *Store) history(ctx context.Context, name string,
 			err = line.Follows(at)
 		}
 		if err != nil {
-			return err
+			return named(name, err)
 		}
 		if !yield(line, nil) {
 			return nil

@@ -19,7 +19,7 @@ var (
 	ErrRecords = errors.New("the number of records is not the one the plan declares")
 	// ErrPlan is returned if a checkpoint belongs to another plan, or to a ledger that protects
 	// another unit.
-	ErrPlan = errors.New("the checkpoint was kept under another plan")
+	ErrPlan = errors.New("the checkpoint belongs to another plan")
 	// ErrTaken is returned if another run uses the checkpoint, and stops a run whose checkpoint was
 	// replaced or removed. Two runs that resume from one file would spend one reservation twice.
 	ErrTaken = errors.New("another run uses the checkpoint")

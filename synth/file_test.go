@@ -47,7 +47,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestEveryDamageIsFound flips every byte and cuts at every length.
+// TestEveryDamageIsFound changes each byte of a file, and truncates the file at every length, and
+// checks that reading it is an error.
 func TestEveryDamageIsFound(t *testing.T) {
 	whole := encoded(t, sample())
 	for i := range whole {
@@ -134,8 +135,8 @@ func TestFullDiskIsReported(t *testing.T) {
 	}
 }
 
-// TestNoFileIsWrittenThatCannotBeRead checks that a header with a long list is refused: long
-// lists belong in sections.
+// TestNoFileIsWrittenThatCannotBeRead checks that Write refuses a header with a long list, which
+// belongs in a section.
 func TestNoFileIsWrittenThatCannotBeRead(t *testing.T) {
 	header := []byte("[" + strings.Repeat("0,", 200_000) + "0]")
 	var out bytes.Buffer

@@ -62,7 +62,6 @@ func newDraft(a *app) *cobra.Command {
 	f.StringVarP(&j.out, "out", "o", stdio, "schema `file` to write; - for standard output")
 	c.MarkFlagFilename("candidates", "json")
 	c.MarkFlagsMutuallyExclusive("public", "candidates")
-	c.MarkFlagsOneRequired("public", "candidates")
 	return c
 }
 
@@ -71,11 +70,14 @@ func (j *draftJob) run(ctx context.Context, path string) error {
 		return usagef("--json: want --out, since standard output holds the schema")
 	}
 	switch {
+	case !j.isPublic && j.candidates == "":
+		return usagef("got neither --public nor --candidates: want --public or --candidates FILE")
 	case j.rows < 0:
 		return usagef("--rows-per-person: %d: want a positive number of rows, or 0 to protect single rows",
 			j.rows)
 	case j.isPublic && j.rows > 0:
-		return usagef("--rows-per-person: public rows need no protection: want --candidates")
+		return usagef("--rows-per-person: not allowed with --public, because public rows need no protection: " +
+			"want --candidates")
 	case j.isPublic:
 		return j.fromPublic(path)
 	}

@@ -62,6 +62,8 @@ func TestMistakes(t *testing.T) {
 	s.write("none.csv", "")
 	s.write("other.csv", "height,weight\n170,60\n")
 	s.write("junk.gen", "not a generator")
+	s.write("kind.json", `{"kind": "tabel", "columns": []}`)
+	s.write("type.json", `{"kind": "table", "columns": [{"name": "age", "type": "foo"}]}`)
 	s.write("wide.json", `{"kind": "table", "columns": [{"name": "age", "type": "numeric"}]}`)
 	fit := func(args ...string) []string {
 		return append([]string{"fit", "plan.json", "people.csv", "--ledger", "people", "-o", "x.gen"},
@@ -75,7 +77,17 @@ func TestMistakes(t *testing.T) {
 	}{
 		{exitUsage, "unknown command", []string{"fitt"}},
 		{exitUsage, "unknown flag", []string{"fit", "--eps", "1"}},
-		{exitUsage, "want PLAN and RECORDS", []string{"fit", "-o", "x.gen"}},
+		{exitUsage, "got no arguments, want 2: PLAN and RECORDS", []string{"fit", "-o", "x.gen"}},
+		{exitUsage, "got 1 argument, want 2: PLAN and RECORDS", []string{"fit", "plan.json", "-o",
+			"x.gen"}},
+		{exitUsage, "want --public or --candidates", []string{"draft", "people.csv"}},
+		{exitUsage, "got no arguments, want 1: SCHEMA", []string{"plan", "--records", "9"}},
+		{exitUsage, `--unit: "foo": want record or user`, []string{"ledger", "create", "x", "--unit",
+			"foo"}},
+		{exitInput, `"tabel": want one of binary, interval`, []string{"plan", "kind.json", "--records",
+			"9"}},
+		{exitInput, `"foo": want one of numeric, integer`, []string{"plan", "type.json", "--records",
+			"9"}},
 		{exitUsage, "required flag", []string{"fit", "plan.json", "people.csv"}},
 		{exitUsage, "--ledger", []string{"fit", "plan.json", "people.csv", "-o", "x.gen"}},
 		{exitUsage, "--records", []string{"plan", "schema.json", "--records", "0"}},
@@ -146,7 +158,39 @@ func TestFullDiskOnStandardOutput(t *testing.T) {
 	}
 }
 
-// TestClosedPipe: the reader goes away.
+// TestUnknownStores checks that an address with a scheme that the command does not know is an error
+// that lists the known schemes, and that it does not repeat a password.
+func TestUnknownStores(t *testing.T) {
+	s := withPlan(t)
+	for _, place := range []string{"mysql:x", "MySQL://me:hidden@host/x", "postgres:x"} {
+		e := s.run(exitUsage, "fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger",
+			"--store", place, "-o", "x.gen")
+		s.oneLine(e, "want a folder, dir:FOLDER, sqlite:FILE, postgres://…")
+		if strings.Contains(e.stderr, "hidden") || exists(s.path(place)) {
+			t.Errorf("%s: %s", place, e.stderr)
+		}
+	}
+	for place, want := range map[string]string{"ledgers": "", "./mysql:x": "", `C:\ledgers`: "",
+		"a-b:c": "", "mysql:x": "mysql"} {
+		if got := schemeOf(place); got != want {
+			t.Errorf("the scheme of %s is %q, want %q", place, got, want)
+		}
+	}
+}
+
+// TestLedgersAreNamedOnce checks that an error about a ledger states its name once.
+func TestLedgersAreNamedOnce(t *testing.T) {
+	s := withPlan(t)
+	s.run(0, "ledger", "create", "people")
+	for _, args := range [][]string{{"show", "nothing"}, {"verify", "nothing"}, {"create", "people"}} {
+		e := s.run(exitInput, append([]string{"ledger"}, args...)...)
+		if strings.Count(e.stderr, args[1]) != 1 {
+			t.Errorf("%v: %s", args, e.stderr)
+		}
+	}
+}
+
+// TestClosedPipe checks what happens if the reader of standard output goes away.
 func TestClosedPipe(t *testing.T) {
 	s := fitted(t)
 	c := s.command("sample", "people.gen", "-n", "1000000")

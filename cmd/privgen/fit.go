@@ -115,7 +115,7 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 	gen, err := p.FitOn(ctx, ledger, data, j.options(meter)...)
 	meter.end()
 	if errors.Is(err, privgen.ErrPlan) {
-		err = fmt.Errorf("%w: want another --out for another fit, or the plan of the checkpoint", err)
+		err = fmt.Errorf("%w: give another --out to start a new fit, or the checkpoint's own plan to resume", err)
 	}
 	if gen == nil && err != nil {
 		return err

@@ -130,8 +130,8 @@ func (l layout) checkPerson(format string, s records.Schema) error {
 	case rows > 0 && format != "csv":
 		return usagef("the plan protects persons of up to %d rows each: want CSV, not %s", rows, format)
 	case rows > 0 && l.person == "":
-		return usagef("--person: want the column that names the person of a row: the plan protects "+
-			"persons of up to %d rows each", rows)
+		return usagef("--person: want the column that names the person of a row, because the plan "+
+			"protects persons of up to %d rows each", rows)
 	}
 	return nil
 }
@@ -140,8 +140,8 @@ func (l layout) checkPerson(format string, s records.Schema) error {
 // guarantee for rows would be taken for one for persons.
 func (l layout) checkRows(s records.Schema) error {
 	if l.person != "" && s.RowsPerPerson() == 0 {
-		return usagef("--person: %q: want no --person: single rows are protected, not persons; "+
-			"--rows-per-person of plan and draft protects persons", l.person)
+		return usagef("--person %q: not allowed, because the plan protects single rows, not persons; to "+
+			"protect persons, give --rows-per-person to plan or draft", l.person)
 	}
 	return nil
 }

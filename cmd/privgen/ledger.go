@@ -50,15 +50,13 @@ func (j *ledgerJob) on(use, short, long string,
 			}
 			ledger, err := s.Audit(c.Context(), args[0])
 			if err != nil {
-				return named(args[0], err)
+				return err
 			}
 			defer ledger.Close()
 			return do(c.Context(), args[0], ledger)
 		}),
 	}
 }
-
-func named(ledger string, err error) error { return fmt.Errorf("ledger %q: %w", ledger, err) }
 
 func (j *ledgerJob) completeName(c *cobra.Command, args []string, _ string) ([]string,
 	cobra.ShellCompDirective) {
@@ -103,8 +101,10 @@ func (j *ledgerJob) create() *cobra.Command {
 			if err := checkBudget(j.budget); err != nil {
 				return err
 			}
-			if err := oneOf("unit", j.unit, "", records.UnitRecord, records.UnitUser); err != nil {
-				return err
+			if j.unit != "" {
+				if err := oneOf("unit", j.unit, records.UnitRecord, records.UnitUser); err != nil {
+					return err
+				}
 			}
 			s, err := j.where.open()
 			if err != nil {
@@ -112,7 +112,7 @@ func (j *ledgerJob) create() *cobra.Command {
 			}
 			ledger, err := s.Create(c.Context(), args[0], accountant.Terms{Budget: j.budget, Unit: j.unit})
 			if err != nil {
-				return named(args[0], err)
+				return err
 			}
 			defer ledger.Close()
 			return j.showLedger(c.Context(), args[0], ledger)
@@ -274,14 +274,14 @@ func (j *ledgerJob) verifyLedger(ctx context.Context, name string, l *accountant
 	r := verifyResult{Ledger: name, Spent: l.Epsilon(), Budget: l.Budget().Epsilon}
 	for line, err := range s.History(ctx, name) {
 		if err != nil {
-			return named(name, err)
+			return err
 		}
 		r.Lines, r.Hash = r.Lines+1, line.Hash
 	}
 	r.Within = r.within()
 	err = j.result(r, func() string {
-		return fmt.Sprintf("ledger %s: %d lines, every hash right, the last one %.16s…\n"+
-			"computed again: ε ≤ %.4g of %.4g", name, r.Lines, r.Hash, r.Spent.Upper, r.Budget)
+		return fmt.Sprintf("ledger %s: %d lines, all hashes correct, last hash %.16s…\n"+
+			"recomputed: ε ≤ %.4g of a budget of %.4g", name, r.Lines, r.Hash, r.Spent.Upper, r.Budget)
 	})
 	if err == nil && !r.Within {
 		return fmt.Errorf("ledger %q: the reservations exceed the budget: %w", name,

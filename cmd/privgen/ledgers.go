@@ -81,7 +81,29 @@ func (w *where) open() (*store.Store, error) {
 		}
 		return store.New(backend), nil
 	}
-	return store.Dir(strings.TrimPrefix(place, "dir:")), nil
+	if path, ok := strings.CutPrefix(place, "dir:"); ok {
+		return store.Dir(path), nil
+	}
+	if scheme := schemeOf(place); scheme != "" {
+		return nil, usagef("--store: unknown scheme %q: want a folder, dir:FOLDER, sqlite:FILE, "+
+			"postgres://… or postgresql://…", scheme) // the rest may contain a password
+	}
+	return store.Dir(place), nil
+}
+
+// schemeOf returns the letters before the first colon, such as mysql, or "" if the place does not
+// begin with letters and a colon. A single letter is a drive of Windows, not a scheme.
+func schemeOf(place string) string {
+	scheme, _, found := strings.Cut(place, ":")
+	if !found || len(scheme) < 2 {
+		return ""
+	}
+	for _, c := range scheme {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return ""
+		}
+	}
+	return scheme
 }
 
 // use opens the ledger for reservations. The ledger stays open when ctx is cancelled, since a

@@ -72,9 +72,10 @@ func (j *reportJob) check(args []string) error {
 	case j.out == stdio && j.asJSON:
 		return usagef("--json: want --out FILE, since standard output holds the page")
 	case j.publish && (len(args) > 1 || j.holdout != ""):
-		return usagef("--publish: want no RECORDS: the report then uses released numbers alone")
+		return usagef("--publish: RECORDS and --holdout are not allowed, because the report then uses only " +
+			"released numbers")
 	case !j.publish && len(args) < 2:
-		return usagef("1 argument: want GENERATOR and RECORDS, or GENERATOR and --publish")
+		return usagef("got 1 argument, want GENERATOR and RECORDS, or GENERATOR and --publish")
 	}
 	return nil
 }

@@ -108,6 +108,13 @@ func arguments(names ...string) cobra.PositionalArgs {
 		if len(args) == len(names) {
 			return nil
 		}
-		return fmt.Errorf("%d arguments: want %s", len(args), listed(names, "and"))
+		got := fmt.Sprintf("%d arguments", len(args))
+		switch len(args) {
+		case 0:
+			got = "no arguments"
+		case 1:
+			got = "1 argument"
+		}
+		return fmt.Errorf("got %s, want %d: %s", got, len(names), listed(names, "and"))
 	}
 }

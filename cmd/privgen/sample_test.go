@@ -190,8 +190,8 @@ func TestStraysAreTold(t *testing.T) {
 		"people.gen", "--json"}
 	e := s.run(0, fit...)
 	text := strings.Join(strings.Fields(e.stderr), " ")
-	if !strings.Contains(text, "not private") ||
-		!strings.Contains(text, "age 2, work 1 of 3003 records") {
+	if !strings.Contains(text, "do not publish") ||
+		!strings.Contains(text, "column age in 2, column work in 1 of 3003 records") {
 		t.Errorf("standard error has %q", e.stderr)
 	}
 	validate(t, "fit", e.stdout)
@@ -233,7 +233,7 @@ func TestPersonsOfSeveralRows(t *testing.T) {
 	s.oneLine(s.run(exitInput, "compare", "visits.csv", "plan.json", "rows.json", "--ledger", "people",
 		"--person", "who", "-o", "out"), "rows per person")
 	s.oneLine(s.run(exitUsage, "fit", "rows.json", "visits.csv", "--ledger", "rows", "--person", "who",
-		"-o", "y.gen"), "single rows are protected")
+		"-o", "y.gen"), "protects single rows")
 }
 
 // ofPersons drafts a schema and releases figures on ledgers of persons.
@@ -251,7 +251,7 @@ func (s *session) ofPersons() {
 	s.run(0, "plan", "drafted.json", "--records", "1500", "-o", "drafted-plan.json")
 	s.oneLine(s.run(exitInput, append(draft, "-o", "other.json")...), "user")
 	s.oneLine(s.run(exitUsage, append(draft, "--person", "who", "-o", "other.json")...),
-		"single rows are protected")
+		"protects single rows")
 	s.oneLine(s.run(exitUsage, "draft", "visits.csv", "--public", "--rows-per-person", "2"),
 		"--rows-per-person")
 

@@ -37,18 +37,17 @@ func (a *app) warnStrays(d records.Data) {
 	if len(columns) > 0 {
 		var parts []string
 		for i, name := range columns {
-			parts = append(parts, fmt.Sprintf("%s %d", name, counts[i]))
+			parts = append(parts, fmt.Sprintf("column %s in %d", name, counts[i]))
 		}
-		a.note("cells outside the schema, which are clamped or replaced (counted without noise: not "+
-			"private, do not publish): %s of %d records", strings.Join(parts, ", "), d.Len())
+		a.note("some values lie outside the schema and are clamped or replaced: %s of %d records. These "+
+			"counts have no noise: do not publish them", strings.Join(parts, ", "), d.Len())
 		return
 	}
 	if _, table := records.AsFrame(d); table {
 		return
 	}
 	if err := records.Check(d); err != nil {
-		a.note("records outside the schema, which are clamped (found without noise: not private, do not "+
-			"publish): %s",
-			oneLine(err))
+		a.note("some records lie outside the schema and are clamped: %s. This list was made without "+
+			"noise: do not publish it", oneLine(err))
 	}
 }

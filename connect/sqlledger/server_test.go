@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// server is a PostgreSQL server of a test's own, on a socket in a folder of its own.
+// A server is a PostgreSQL server that only these tests use. It listens on a socket in its folder.
 type server struct {
 	folder    string
 	binaries  string
@@ -30,7 +30,7 @@ type server struct {
 	databases atomic.Int64
 }
 
-// shared is a server for all tests that need nothing special.
+// shared holds the server that all tests without special settings use.
 var shared struct {
 	sync.Mutex
 	*server
@@ -62,10 +62,10 @@ func startPostgres(t *testing.T, settings ...string) *server {
 	return s
 }
 
-// newServer starts a server, or skips the test where none is installed.
+// newServer starts a server, or skips the test if PostgreSQL is not installed.
 func newServer(t *testing.T, settings ...string) *server {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "pg") // a socket's path is short
+	folder, err := os.MkdirTemp("", "pg") // short, because the length of a socket's path is limited
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,8 @@ func (s *server) remove() {
 	_ = os.RemoveAll(s.folder)
 }
 
-// postgresBinaries is the folder of the newest installed server.
+// postgresBinaries returns the folder with the programs of the newest installed server, or "" if
+// there is none.
 func postgresBinaries() string {
 	folders, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	slices.SortFunc(folders, func(a, b string) int { return majorOf(b) - majorOf(a) })
@@ -111,7 +112,7 @@ func majorOf(folder string) int {
 
 func (s *server) data() string { return filepath.Join(s.folder, "data") }
 
-// own gives a folder to the user that the server runs as, for a server refuses to run as root.
+// own makes the server's user the owner of a folder, because PostgreSQL refuses to run as root.
 func (s *server) own(t *testing.T, folder string) {
 	t.Helper()
 	if id := serverUser(); id != nil {
@@ -121,7 +122,7 @@ func (s *server) own(t *testing.T, folder string) {
 	}
 }
 
-// serverUser is somebody who is not root, where this is root.
+// serverUser returns the user to run the server as if the tests run as root, and nil otherwise.
 func serverUser() *syscall.Credential {
 	if os.Getuid() != 0 {
 		return nil
@@ -136,7 +137,7 @@ func serverUser() *syscall.Credential {
 	return nil
 }
 
-// prepare is a program of the server's, in a group of processes of its own.
+// prepare returns a command that runs one of PostgreSQL's programs in a new process group.
 func (s *server) prepare(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.binaries, name), args...)
 	cmd.Dir = s.folder
@@ -189,15 +190,15 @@ func (s *server) ping() error {
 	return errors.Join(db.PingContext(ctx), db.Close())
 }
 
-// kill ends the server and everything that it has started, as a power failure does but for the
-// system's own buffers.
+// kill kills the server and all processes that it started. Unlike a power failure, it keeps what
+// the operating system has buffered.
 func (s *server) kill() {
 	if s.process == nil {
 		return
 	}
 	_ = syscall.Kill(-s.process.Process.Pid, syscall.SIGKILL)
 	_ = s.process.Wait()
-	for { // its children may outlive it for a moment, and have groups of their own
+	for { // children may outlive the server briefly, and are in other process groups
 		children := s.children()
 		if len(children) == 0 {
 			break
@@ -210,7 +211,7 @@ func (s *server) kill() {
 	s.process = nil
 }
 
-// children are the processes that run in the server's data folder.
+// children returns the processes whose working directory is the server's data folder.
 func (s *server) children() (pids []int) {
 	folders, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range folders {
@@ -222,7 +223,7 @@ func (s *server) children() (pids []int) {
 	return pids
 }
 
-// address is that of a database, for a role.
+// address returns the address with which a role connects to a database.
 func (s *server) address(database, role string) string {
 	return fmt.Sprintf("host=%s dbname=%s user=%s sslmode=disable", s.folder, database, role)
 }
@@ -235,7 +236,7 @@ func (s *server) connect(database string) *sql.DB {
 	return db
 }
 
-// database makes an empty one and returns its address.
+// database creates an empty database and returns its address.
 func (s *server) database(t *testing.T) string {
 	t.Helper()
 	name := fmt.Sprintf("d%d", s.databases.Add(1))
@@ -243,7 +244,7 @@ func (s *server) database(t *testing.T) string {
 	return s.address(name, "owner")
 }
 
-// exec carries out statements as the owner.
+// exec executes statements as the owner.
 func (s *server) exec(t *testing.T, database string, statements ...string) {
 	t.Helper()
 	db := s.connect(database)
@@ -255,7 +256,7 @@ func (s *server) exec(t *testing.T, database string, statements ...string) {
 	}
 }
 
-// databaseOf is the database of an address.
+// databaseOf returns the name of the database in an address.
 func databaseOf(address string) string {
 	_, rest, _ := strings.Cut(address, "dbname=")
 	name, _, _ := strings.Cut(rest, " ")

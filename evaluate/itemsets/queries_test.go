@@ -94,7 +94,7 @@ func TestDrawnQueries(t *testing.T) {
 				used[item]++
 			}
 		}
-		// The mean of 1000 uniform lengths lies within 5 deviations of its mean.
+		// The average of 1000 uniform lengths lies within 5 standard deviations of its mean.
 		mean, deviation := float64(1+limit)/2, float64(limit)/math.Sqrt(12*1000)
 		if got := float64(lengths) / 1000; math.Abs(got-mean) > 5*deviation {
 			t.Errorf("class %d has mean length %v, want %v", c, got, mean)
@@ -143,8 +143,8 @@ func TestQueryErrors(t *testing.T) {
 				far.Classes[c].Any.Mean)
 		}
 	}
-	// Against empty records every count is missed in full, unless the sanity
-	// bound is above it.
+	// Compared with empty records, the relative error of a count is 1, unless the sanity bound is
+	// above the count.
 	if m := far.Classes[4].Any.Max; m != 1 {
 		t.Errorf("largest error %v, want 1", m)
 	}

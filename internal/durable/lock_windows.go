@@ -11,7 +11,7 @@ func lockFile(f *os.File) error {
 	return lockWith(f, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)
 }
 
-// blockFile is lockFile, and waits where another has the lock.
+// blockFile locks a file. If another process holds the lock, it waits.
 func blockFile(f *os.File) error { return lockWith(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
 func unlockFile(f *os.File) error {
@@ -26,13 +26,13 @@ func lockWith(f *os.File, flags uint32) error {
 	return err
 }
 
-// closeAndRemove closes first: an open file cannot be removed here. A run that has opened the
-// file in between keeps it, and its lock.
+// closeAndRemove closes a file and then removes it, because Windows does not remove an open file.
+// If another run opens the file in between, that run keeps the file and its lock.
 func closeAndRemove(f *os.File) error {
 	name := f.Name()
 	if err := f.Close(); err != nil {
 		return err
 	}
-	_ = removeIfThere(name) // in use by the next run, which removes it
+	_ = removeIfThere(name) // an error means that the next run uses the file; that run removes it
 	return nil
 }

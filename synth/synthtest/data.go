@@ -7,10 +7,11 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// sample returns n records of a schema: random numbers, decoded as those of a generator are.
+// sample returns n random records of a schema. Random numbers are decoded in the way that a
+// generator's output is.
 func sample(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 	t.Helper()
-	s = s.WithConstraints() // without any: real records need not obey them
+	s = s.WithConstraints() // removes all constraints, which real records need not obey
 	rng := rand.New(rand.NewPCG(seed, 0x73796e7468))
 	var labels []int32
 	if s.Classes() > 0 {

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// Composition is a composition of several mechanisms, each with a number of adaptive uses: their
-// pairs in each direction, with counts.
+// Composition is a composition of several mechanisms, each used a number of times, adaptively. It
+// holds the pairs of distributions of each mechanism, in both directions, and the number of uses.
 type Composition struct {
 	n           []int
 	remove, add []Pair
 	symmetric   bool
-	loose       bool // a pair is only an upper bound of the mechanism: no lower end
+	loose       bool // some pair only bounds its mechanism from above, so there is no lower end
 }
 
 // NewComposition returns an empty composition.
@@ -30,12 +30,12 @@ func (s *Composition) Append(p *Pairs, n int) {
 	}
 }
 
-// Loose reports whether a pair is only an upper bound of its mechanism, so that there is no lower
+// Loose reports whether some pair only bounds its mechanism from above. Answers then have no lower
 // end.
 func (s *Composition) Loose() bool { return s.loose }
 
-// Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta. Without lower it skips the work that only
-// the lower end needs.
+// Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta. If lower is false, it skips the work that
+// only the lower end needs.
 func (s *Composition) Epsilon(delta float64, lower bool) Answer {
 	return s.both(question{delta: delta, lower: lower})
 }
@@ -45,9 +45,9 @@ func (s *Composition) Delta(eps float64) Answer {
 	return s.both(question{eps: eps, byEps: true, lower: true})
 }
 
-// both returns the larger ε (or δ) of the two directions. For the direction that is almost always
-// the smaller one, it first tries moments and then a coarse grid: if even that upper end is below
-// the other direction's, nothing more is computed.
+// both returns the larger ε (or δ) of the two directions. The direction "add" almost always has the
+// smaller one. For it, both first tries a bound by moments and then a coarse grid. If one of these
+// upper ends is not above that of the direction "remove", it computes nothing more.
 func (s *Composition) both(q question) Answer {
 	q.n = s.n
 	for _, n := range s.n {
@@ -78,7 +78,7 @@ func (s *Composition) both(q question) Answer {
 		b.Blunt, a.Limited || b.Limited}
 }
 
-// workspaces keeps the memory of one composition for the next.
+// workspaces keeps memory that later computations use again.
 var workspaces = sync.Pool{New: func() any { return &workspace{} }}
 
 // Guess returns a cheap estimate of ε, which is never published; ok is false if there is none.
@@ -101,7 +101,7 @@ func (s *Composition) Guess(delta float64) (eps float64, ok bool) {
 	return eps, true
 }
 
-// planFits reports whether losses stay within floating point.
+// planFits reports whether the losses of all pairs are small enough for floating point.
 func planFits(p []Pair, tail float64) bool {
 	for _, x := range p {
 		nodes := x.plan(tail)

@@ -2,15 +2,16 @@ package renyi
 
 import "math"
 
-// BoundedRange returns the largest divergence of a mechanism of bounded range eps: one whose
-// losses, for any two neighbouring data sets, lie in an interval [t−ε, t] for some t.
+// BoundedRange returns an upper bound on the divergence of order α = order of every mechanism of
+// bounded range ε = eps. The losses of such a mechanism, for any two neighbouring data sets, lie in
+// an interval [t−ε, t] for some t.
 //
-// Of all distributions of the ratio r = P/Q on [e^{t−ε}, e^t] with E_Q[r] = 1 the one on the two
-// ends has the largest E_Q[r^α], because r^α is convex (Dong, Durfee and Rogers 2020 prove the same
-// for every hockey-stick divergence). With a = e^{−ε} and b = e^{−αε} that is e^{αt}·(b−a)/(1−a) +
-// e^{(α−1)t}·(1−b)/(1−a), which is largest at e^t = (α−1)(1−b)/(α(a−b)). It is never more than
-// α·ε²/8 (Cesar and Rogers 2021) nor than ε, and the least of the three is returned: the first
-// loses digits where ε is small.
+// Of all distributions of the ratio r = P/Q on [e^{t−ε}, e^t] with E_Q[r] = 1, the one on the two
+// ends has the largest E_Q[r^α], because r^α is convex. (Dong, Durfee and Rogers 2020 prove the
+// same for every hockey-stick divergence.) With a = e^{−ε} and b = e^{−αε}, this largest value is
+// e^{αt}·(b−a)/(1−a) + e^{(α−1)t}·(1−b)/(1−a), which is largest at e^t = (α−1)(1−b)/(α(a−b)). The
+// divergence is also at most α·ε²/8 (Cesar and Rogers 2021) and at most ε. BoundedRange returns the
+// least of the three bounds, because the first loses digits if ε is small.
 func BoundedRange(eps, order float64) float64 {
 	least := min(eps*(1+2*ulp), order*eps*eps/8*(1+8*ulp))
 	notA, notB := -math.Expm1(-eps), -math.Expm1(-order*eps)
@@ -21,7 +22,7 @@ func BoundedRange(eps, order float64) float64 {
 	logs := [4]float64{math.Log1p(-1 / order), math.Log(notB / gap), math.Log(notB / notA),
 		math.Log(order)}
 	v := logs[0] + logs[1] + (logs[2]-logs[3])/(order-1)
-	// Every logarithm is good to a few ulps of itself and of one.
+	// The error of each logarithm is at most a few ulps of its value plus a few ulps of one.
 	slip := 8 * ulp *
 		(2 + math.Abs(logs[0]) + math.Abs(logs[1]) + (2+math.Abs(logs[2])+logs[3])/(order-1))
 	if v += slip; v >= 0 {

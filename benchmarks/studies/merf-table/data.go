@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// load reads the private records, and those held out for the report.
+// load returns the private records and the records held out for the report.
 func (c config) load(s records.Schema) (train, test *records.Frame, err error) {
 	if c.trainFile == "" {
 		train, test = madeUp(s, 20000, 1), madeUp(s, 8000, 2)
@@ -45,8 +45,8 @@ func (c config) read(s records.Schema) (train, test *records.Frame, err error) {
 	return train, test, err
 }
 
-// names returns those of the files' columns where some are not in the schema; nil where all are, or
-// where a header tells.
+// names returns the names of the files' columns, with "" for a column that is not in the schema. It
+// returns nil if no column is to be skipped.
 func (c config) names(s records.Schema) ([]string, error) {
 	skipped, err := integers(c.skip)
 	if err != nil || skipped == nil {
@@ -62,7 +62,8 @@ func (c config) names(s records.Schema) ([]string, error) {
 	return names, nil
 }
 
-// holdOut parts the records by a coin for each row, thrown from a public seed.
+// holdOut splits the records at random: each row is held out with probability part. The seed is
+// public.
 func holdOut(all *records.Frame, part float64) (train, test *records.Frame) {
 	rng := rand.New(rand.NewPCG(1, 0x73706c6974))
 	var kept, held []int32

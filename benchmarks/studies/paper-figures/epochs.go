@@ -10,8 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// setting is one curve of Fig. 2: noise in the papers' own units, where the
-// standard deviation is √2·σ times the clip norm (1 for counts).
+// A setting holds the parameters of one curve of Fig. 2. Noise is in the papers' units: the
+// standard deviation is √2·σ times the clip norm, or √2·σ for counts.
 type setting struct{ q, sigmaC, sigmaK, sigmaG float64 }
 
 const (
@@ -20,7 +20,7 @@ const (
 	maxEpochs    = 40
 )
 
-// figure2 draws three panels: one over q, one over σ_K, one over σ_G.
+// figure2 draws three panels, which vary q, σ_K and σ_G.
 func figure2(out string) error {
 	panels := []struct {
 		name  string
@@ -49,7 +49,7 @@ func figure2(out string) error {
 	return nil
 }
 
-// curves returns one setting under three accountings.
+// curves returns the curves of one setting under three accountings.
 func (s setting) curves(label string, colour int) ([]curve, error) {
 	claimed := curve{label: label + ", as the papers account (no bound)", colour: colour, dashes: 2}
 	add := curve{label: label + ", sound, add or remove one", colour: colour}
@@ -71,13 +71,13 @@ func (s setting) curves(label string, colour int) ([]curve, error) {
 	return []curve{claimed, add, replace}, nil
 }
 
-// event returns the event with the true cost of the setting's noise in the sound form of Algorithm
-// 1.
+// event returns an event that prices the setting's noise correctly, for the sound form of
+// Algorithm 1.
 //
-// The papers' standard deviations are √2σ times the clip norm. Under
-// add-or-remove-one a sum has sensitivity C and a histogram 1, so multipliers are
-// √2σ; counts and sums together make σ_K. Under replace-one a record that stays in
-// its cluster changes a sum by 2C: multipliers σ/√2, and σ for a histogram.
+// The papers' standard deviations are √2σ times the clip norm C. Under add-or-remove-one a sum has
+// sensitivity C and a histogram has sensitivity 1, so both multipliers are √2σ; for k-means, counts
+// and sums together have the multiplier σ_K. Under replace-one a record that stays in its cluster
+// changes a sum by 2C, so the multiplier of a sum is σ/√2; that of a histogram is σ.
 func (s setting) event(steps int, r accountant.Relation) accountant.Event {
 	cluster, gradient, histogram := s.sigmaK, math.Sqrt2*s.sigmaG, math.Sqrt2*s.sigmaC
 	if r == accountant.ReplaceOne {
@@ -91,9 +91,9 @@ func (s setting) event(steps int, r accountant.Relation) accountant.Event {
 	}}
 }
 
-// claimed returns the papers' Theorem 4 as they print it, with Lemma 1's moments (too small by a
-// factor of two) and Theorem 3 (false as used). It is not a bound; it is computed for comparison
-// only.
+// claimed returns the ε of the papers' Theorem 4 as printed, with the moments of Lemma 1 (which are
+// too small by a factor of two) and Theorem 3 (which is false as used). It is not a bound and
+// serves only for comparison.
 func (s setting) claimed(steps int) float64 {
 	best := math.Inf(1)
 	for l := 1.0; l <= 32; l++ {
@@ -103,7 +103,7 @@ func (s setting) claimed(steps int) float64 {
 	return best
 }
 
-// stepMoment is Theorem 3's bound of one step's moment, minimised over ten splits.
+// stepMoment returns Theorem 3's bound on the moment of one step, minimised over ten splits.
 func (s setting) stepMoment(l float64) float64 {
 	best := math.Inf(1)
 	for j := 0.05; j < 1; j += 0.1 {
@@ -123,7 +123,7 @@ func sampledMoment(q, sigma, l float64) float64 {
 	return l * v
 }
 
-// curve is one line of a figure, with error bars where there are several runs.
+// A curve is one line of a figure, with error bars if it shows several runs.
 type curve struct {
 	label  string
 	colour int

@@ -7,15 +7,16 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// geometric draws the number of rows that a Poisson sample skips: k or more with probability
-// (1−q)^k. The cost grows with the number of sampled rows, not with the number of all rows.
+// A geometric draws the number of rows that a Poisson sample skips before the next sampled row. The
+// number is k or more with probability (1−q)^k. The cost of a sample grows with the number of
+// sampled rows, not with the number of all rows.
 //
-// It inverts that distribution, k = ⌊ln u ÷ ln(1−q)⌋, in floating point with an error bound. If a
-// whole number lies within the bound, u is compared with powers of 1−q in interval arithmetic
-// with further bits, so the distribution is exact.
+// The draw is k = ⌊ln u ÷ ln(1−q)⌋ for a uniform u, computed in floating point with an error bound.
+// If the bound leaves two choices of k, more bits of u are drawn and u is compared with powers of
+// 1−q in interval arithmetic. The distribution is therefore exact.
 type geometric struct {
 	q    float64
-	rate float64 // −ln(1−q), to 2^-52 of itself
+	rate float64 // −ln(1−q), with a relative error of at most 2^-52
 }
 
 func newGeometric(q float64) geometric { return geometric{q: q, rate: -math.Log1p(-q)} }
@@ -23,8 +24,8 @@ func newGeometric(q float64) geometric { return geometric{q: q, rate: -math.Log1
 // next returns the next gap, or limit if the gap is limit or more.
 func (g geometric) next(limit int, src entropy.Bits) int {
 	word := src.Uint64()
-	// The unknown bits of u move ln u by at most 1/word, the functions by a few
-	// ulp of their results.
+	// The unknown bits of u change ln u by at most 1/word. The errors of the functions are a few ulps
+	// of their results.
 	u := float64(word)
 	minusLog := -math.Log(u * 0x1p-64)
 	k := minusLog / g.rate
@@ -38,7 +39,7 @@ func (g geometric) next(limit int, src entropy.Bits) int {
 	return g.exact(limit, newDigits(word, 64, src))
 }
 
-// exact finds by bisection the largest k ≤ limit with u < (1−q)^k.
+// exact returns the largest k ≤ limit with u < (1−q)^k, found by bisection.
 func (g geometric) exact(limit int, u *digits) int {
 	lo, hi := 0, limit
 	for lo < hi {
@@ -52,7 +53,7 @@ func (g geometric) exact(limit int, u *digits) int {
 	return lo
 }
 
-// survives decides u < (1−q)^k.
+// survives reports whether u < (1−q)^k.
 func (g geometric) survives(k int, u *digits) bool {
 	first := true
 	return isBelow(func(precision uint) (aLo, aHi, bLo, bHi *big.Float) {
@@ -68,7 +69,7 @@ func (g geometric) survives(k int, u *digits) bool {
 	})
 }
 
-// power returns x^k rounded one way, for 0 < x < 1.
+// power returns x^k for 0 < x < 1. It rounds every step in the direction of mode.
 func power(x *big.Rat, k int, precision uint, mode big.RoundingMode) *big.Float {
 	square := new(big.Float).SetPrec(precision).SetMode(mode).SetRat(x)
 	result := new(big.Float).SetPrec(precision).SetMode(mode).SetInt64(1)
