@@ -151,9 +151,9 @@ func TestConditionsAreMetExactly(t *testing.T) {
 }
 
 // TestProbabilityIsThatWithinTheClass checks that the stated probability is the fraction of the
-// class's rows that meet the conditions, and that rows of no other class are drawn. The bound is six
-// standard deviations and ten rows, for probabilities near 0: six numbers give a false alarm in
-// fewer than one of 10⁷ runs.
+// rows of the class that meet the conditions, and that rows of no other class are drawn. The bound
+// is six standard deviations and ten rows, for probabilities near 0: six numbers give a false alarm
+// in fewer than one of 10⁷ runs.
 func TestProbabilityIsThatWithinTheClass(t *testing.T) {
 	data := linked(t, 4000)
 	plan, err := baselines.MST{Tables: baselines.Tables{Schema: data.Schema(), Bins: 4,
