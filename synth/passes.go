@@ -24,8 +24,8 @@ type Pass struct {
 	Secret Secret `json:"-"`
 }
 
-// A Secret holds bytes for processes that may see the records. It prints as [private], in JSON
-// too.
+// A Secret holds bytes for processes that may see the records. It prints as [private], in JSON and
+// in gob too.
 type Secret []byte
 
 // Format writes "[private]" for every verb.
@@ -36,6 +36,9 @@ func (Secret) LogValue() slog.Value { return slog.StringValue("[private]") }
 
 // MarshalText returns "[private]".
 func (Secret) MarshalText() ([]byte, error) { return []byte("[private]"), nil }
+
+// GobEncode implements gob.GobEncoder: no bytes of the secret are written.
+func (Secret) GobEncode() ([]byte, error) { return []byte("[private]"), nil }
 
 // A PassWork is a Work that reads records in passes over all of them and in no other way. Other
 // processes can compute the sums, in any number of shards.
