@@ -51,7 +51,7 @@ func (c *cpu) New(rows, cols int) Matrix {
 func (c *cpu) Upload(dst Matrix, src []float32) {
 	dst.check("Upload")
 	if len(src) != dst.Rows*dst.Cols {
-		panic(fmt.Sprintf("device: Upload: %d numbers for a %d×%d matrix", len(src), dst.Rows, dst.Cols))
+		panic("device: Upload: want as many numbers as the matrix holds")
 	}
 	for i := range dst.Rows {
 		copy(dst.Row(i), src[i*dst.Cols:])
@@ -62,8 +62,7 @@ func (c *cpu) Upload(dst Matrix, src []float32) {
 func (c *cpu) Download(dst []float32, src Matrix) {
 	src.check("Download")
 	if len(dst) != src.Rows*src.Cols {
-		panic(fmt.Sprintf("device: Download: room for %d numbers of a %d×%d matrix", len(dst), src.Rows,
-			src.Cols))
+		panic("device: Download: want room for as many numbers as the matrix holds")
 	}
 	for i := range src.Rows {
 		copy(dst[i*src.Cols:(i+1)*src.Cols], src.Row(i))

@@ -9,7 +9,7 @@ import (
 func checkBlocks(what string, block, blocks int, m Matrix) {
 	m.check(what)
 	if block < 0 || block*blocks != m.Rows {
-		panic(fmt.Sprintf("device: %s: %d rows, want %d blocks of %d rows", what, m.Rows, blocks, block))
+		panic(fmt.Sprintf("device: %s: want %d rows for each block", what, block))
 	}
 }
 

@@ -145,7 +145,7 @@ func fillRow(j *job, m, _, _ []float32) {
 func (c *cpu) ScaleRows(m Matrix, w []float32) {
 	m.check("ScaleRows")
 	if len(w) != m.Rows {
-		panic(fmt.Sprintf("device: ScaleRows: %d factors for %d rows", len(w), m.Rows))
+		panic("device: ScaleRows: want one factor for each row")
 	}
 	if m.Empty() {
 		return

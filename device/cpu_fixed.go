@@ -1,7 +1,6 @@
 package device
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"unsafe"
@@ -15,7 +14,7 @@ func (c *cpu) ScaleOdd(dst, m Matrix, w []float32) {
 	m.check("ScaleOdd")
 	dst.checkShape("ScaleOdd", m.Rows, m.Cols)
 	if len(w) != m.Rows {
-		panic(fmt.Sprintf("device: ScaleOdd: %d weights for %d rows", len(w), m.Rows))
+		panic("device: ScaleOdd: want one weight for each row")
 	}
 	j := c.job()
 	j.a, j.b, j.w = m, dst, w
@@ -128,7 +127,7 @@ func (c *cpu) AddFixedRows(w []float32, m Matrix, sum FixedBlock) {
 	m.check("AddFixedRows")
 	sum.check("AddFixedRows", 1, m.Cols)
 	if len(w) != m.Rows {
-		panic(fmt.Sprintf("device: AddFixedRows: %d weights for %d rows", len(w), m.Rows))
+		panic("device: AddFixedRows: want one weight for each row")
 	}
 	if m.Empty() {
 		return

@@ -1,7 +1,5 @@
 package device
 
-import "fmt"
-
 // ColSums sets dst = Σ wᵢ mᵢ + β dst.
 //
 // Each core computes some of the columns, so that each sum is one chain of additions over the rows.
@@ -9,7 +7,7 @@ func (c *cpu) ColSums(w []float32, m Matrix, beta float32, dst Matrix) {
 	m.check("ColSums")
 	dst.checkShape("ColSums", 1, m.Cols)
 	if w != nil && len(w) != m.Rows {
-		panic(fmt.Sprintf("device: ColSums: %d weights for %d rows", len(w), m.Rows))
+		panic("device: ColSums: want one weight for each row")
 	}
 	if m.Cols == 0 {
 		return
@@ -54,7 +52,7 @@ func (c *cpu) rowDots(what string, dst []float64, a, b Matrix) {
 	a.check(what)
 	b.checkShape(what, a.Rows, a.Cols)
 	if len(dst) != a.Rows {
-		panic(fmt.Sprintf("device: %s: room for %d results of %d rows", what, len(dst), a.Rows))
+		panic("device: " + what + ": want room for one result for each row")
 	}
 	j := c.job()
 	j.a, j.b, j.sums = a, b, dst

@@ -58,8 +58,8 @@ func (c *cpu) panelsOf(j *job, n, k int, trans bool, b Matrix) {
 func (c *cpu) GemmPacked(a Matrix, b *Packed, out Matrix) {
 	a.check("GemmPacked: A")
 	if b.owner != c.kernels || a.Cols != b.rows {
-		panic(fmt.Sprintf("device: GemmPacked: %d×%d by %d×%d; want B from Pack of this backend and as many "+
-			"rows as A has columns", a.Rows, a.Cols, b.rows, b.cols))
+		panic(fmt.Sprintf("device: GemmPacked: A has %d columns and B %d×%d numbers; want B from Pack of "+
+			"this backend, with as many rows as A has columns", a.Cols, b.rows, b.cols))
 	}
 	out.checkShape("GemmPacked: C", a.Rows, b.cols)
 	if out.Empty() {

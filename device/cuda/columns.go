@@ -3,8 +3,6 @@
 package cuda
 
 import (
-	"fmt"
-
 	"github.com/seed7ba64551/privgen/device"
 )
 
@@ -25,7 +23,7 @@ func (g *gpu) ColSums(w []float32, m device.Matrix, beta float32, dst device.Mat
 	g.want("ColSums", m)
 	g.wantShape("ColSums", dst, 1, m.Cols)
 	if w != nil && len(w) != m.Rows {
-		panic(fmt.Sprintf("cuda: ColSums: %d weights for %d rows", len(w), m.Rows))
+		panic("cuda: ColSums: want one weight for each row")
 	}
 	if m.Cols == 0 {
 		return

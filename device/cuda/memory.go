@@ -182,7 +182,7 @@ func (g *gpu) New(rows, cols int) device.Matrix {
 func (g *gpu) Upload(dst device.Matrix, src []float32) {
 	g.want("Upload", dst)
 	if len(src) != dst.Rows*dst.Cols {
-		panic(fmt.Sprintf("cuda: Upload: %d numbers for a %d×%d matrix", len(src), dst.Rows, dst.Cols))
+		panic("cuda: Upload: want as many numbers as the matrix holds")
 	}
 	if dst.Empty() {
 		return
@@ -202,8 +202,7 @@ func (g *gpu) Upload(dst device.Matrix, src []float32) {
 func (g *gpu) Download(dst []float32, src device.Matrix) {
 	g.want("Download", src)
 	if len(dst) != src.Rows*src.Cols {
-		panic(fmt.Sprintf("cuda: Download: room for %d numbers of a %d×%d matrix", len(dst), src.Rows,
-			src.Cols))
+		panic("cuda: Download: want room for as many numbers as the matrix holds")
 	}
 	if src.Empty() {
 		return

@@ -3,8 +3,6 @@
 package cuda
 
 import (
-	"fmt"
-
 	"github.com/seed7ba64551/privgen/device"
 	"gorgonia.org/cu"
 )
@@ -20,7 +18,7 @@ func (g *gpu) RowDots(dst []float64, a, b device.Matrix) { g.rowDots("RowDots", 
 func (g *gpu) rowDots(what string, dst []float64, a, b device.Matrix) {
 	g.wantLike(what, a, b)
 	if len(dst) != a.Rows {
-		panic(fmt.Sprintf("cuda: %s: room for %d results of %d rows", what, len(dst), a.Rows))
+		panic("cuda: " + what + ": want room for one result for each row")
 	}
 	if a.Empty() {
 		clear(dst)
@@ -43,7 +41,7 @@ func (g *gpu) dots(room int, a, b device.Matrix) cu.DevicePtr {
 func (g *gpu) ScaleRows(m device.Matrix, w []float32) {
 	g.want("ScaleRows", m)
 	if len(w) != m.Rows {
-		panic(fmt.Sprintf("cuda: ScaleRows: %d factors for %d rows", len(w), m.Rows))
+		panic("cuda: ScaleRows: want one factor for each row")
 	}
 	if m.Empty() {
 		return
