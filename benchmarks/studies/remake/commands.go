@@ -57,6 +57,9 @@ func commandsOf(path string) ([]command, error) {
 		}
 		out = append(out, command{page, dir, words(line)})
 	}
+	if listing {
+		return nil, fmt.Errorf("%s: the last listing has no end", path)
+	}
 	return out, nil
 }
 
