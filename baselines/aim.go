@@ -120,7 +120,8 @@ func (w tableWork) fitTables(ctx context.Context, r *synth.Run) (synth.Model, er
 	domain := columnsOf(groups)
 	f := &tableFit{tableWork: w, domain: domain[:len(groups)], coarse: domain, groups: groups,
 		total: total, list: w.candidates(domain), columns: columns,
-		rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: w.firstLevel()}
+		rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: w.firstLevel(),
+		cellsOf: map[int][]int32{}}
 	f.model = f.independent()
 	if w.rounds > 0 {
 		if err := f.tables(ctx, r, groups); err != nil {
@@ -222,7 +223,8 @@ type tableFit struct {
 	values  []tableValues
 	model   *graphical.Model
 	rng     *rand.Rand
-	level   int // units used for a measurement
+	level   int             // units used for a measurement
+	cellsOf map[int][]int32 // what merged returned before
 
 	counts            *mechanism.FixedSum
 	choices, measures *mechanism.Allowance
@@ -338,7 +340,7 @@ func (f *tableFit) round(ctx context.Context, guesses [][]float64) error {
 		return err
 	}
 	moved := 0.0
-	for k, p := range f.law(f.list[i]) {
+	for k, p := range f.law(i) {
 		moved += math.Abs(p*f.total - before[k])
 	}
 	if moved <= expectedNoise(f.list[i].cells, std) {
@@ -347,10 +349,21 @@ func (f *tableFit) round(ctx context.Context, guesses [][]float64) error {
 	return nil
 }
 
-// law returns the model's probability of each cell of a table that the model holds.
-func (f *tableFit) law(c candidate) []float64 {
+// merged returns candidate.merged of the i-th candidate, which every later fit needs again.
+func (f *tableFit) merged(i int) []int32 {
+	cells, ok := f.cellsOf[i]
+	if !ok {
+		cells = f.list[i].merged(f.groups)
+		f.cellsOf[i] = cells
+	}
+	return cells
+}
+
+// law returns the model's probability of each cell of the i-th candidate, which the model holds.
+func (f *tableFit) law(i int) []float64 {
+	c := f.list[i]
 	cells := f.model.Marginal(c.attributes)
-	merged := c.merged(f.groups)
+	merged := f.merged(i)
 	if merged == nil {
 		return cells
 	}
@@ -476,7 +489,7 @@ func (f *tableFit) follow(ctx context.Context, fresh []tableValues) error {
 func (f *tableFit) far(v tableValues) bool {
 	std := f.unitStd(f.noise) / math.Sqrt(float64(v.units))
 	squares := 0.0
-	for k, p := range f.law(f.list[v.candidate]) {
+	for k, p := range f.law(v.candidate) {
 		off := (p*f.total - v.values[k]) / std
 		squares += off * off
 	}
@@ -489,7 +502,7 @@ func (f *tableFit) refit(ctx context.Context, passes int) error {
 	for _, v := range f.values {
 		c := f.list[v.candidate]
 		list = append(list, graphical.Measurement{Attributes: c.attributes, Values: v.values,
-			Std: f.unitStd(f.noise) / math.Sqrt(float64(v.units)), Merged: c.merged(f.groups)})
+			Std: f.unitStd(f.noise) / math.Sqrt(float64(v.units)), Merged: f.merged(v.candidate)})
 	}
 	f.model = f.model.Extended(f.measured()...)
 	return f.model.Fit(ctx, list, f.total, passes)
