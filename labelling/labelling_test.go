@@ -31,10 +31,11 @@ func budget(r accountant.Relation) accountant.Budget {
 // two is n records of the classes low and high, which their first number tells apart.
 func two(t testing.TB, s records.Schema, n int) *records.Table {
 	t.Helper()
-	flat, labels := make([]float32, 0, 2*n), make([]int32, n)
+	flat, labels := make([]float32, n*s.Dim()), make([]int32, n)
 	for i := range n {
 		labels[i] = int32(i % 2)
-		flat = append(flat, 0.1+0.8*float32(i%2), float32(i)/float32(n))
+		row := flat[i*s.Dim():]
+		row[0], row[1] = 0.1+0.8*float32(i%2), float32(i)/float32(n)
 	}
 	d, err := records.FromFlat(s, flat, labels...)
 	if err != nil {
@@ -93,9 +94,11 @@ func (w *stub) Sampler(d synth.Draw) (synth.Sampler, error) {
 	}}, nil
 }
 
-func stubPlan(t testing.TB, w *stub, b accountant.Budget) synth.Plan {
+// planFor is the plan of a user-defined system.
+func planFor(t testing.TB, w synth.Work, s records.Schema) synth.Plan {
 	t.Helper()
-	p, err := synth.NewProgram("stub", w.schema, b, []synth.Stage{{Purpose: "look",
+	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
+	p, err := synth.NewProgram("stub", s, b, []synth.Stage{{Purpose: "look",
 		Event: accountant.Gaussian{NoiseMultiplier: 20}, Count: 1}}, w)
 	if err != nil {
 		t.Fatal(err)
@@ -107,8 +110,13 @@ func stubPlan(t testing.TB, w *stub, b accountant.Budget) synth.Plan {
 func learnt(t testing.TB, w *stub, c labelling.Config) *synth.Generator {
 	t.Helper()
 	w.schema = numbers
-	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
-	c.Budget, c.Of, c.Nominal = b, stubPlan(t, w, b), 400
+	return learntOf(t, planFor(t, w, numbers), c)
+}
+
+// learntOf is a generator of the plan's records with a classifier that knows low from high.
+func learntOf(t testing.TB, of synth.Plan, c labelling.Config) *synth.Generator {
+	t.Helper()
+	c.Budget, c.Of, c.Nominal = of.Budget(), of, 400
 	c.Features = rff.RBF{Dim: 20, Bandwidth: 0.5}
 	c.Train = sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 30, NoiseMultiplier: 1.5,
 		Optimizer: sgd.Momentum(2, 0.9)}
@@ -116,7 +124,7 @@ func learnt(t testing.TB, w *stub, c labelling.Config) *synth.Generator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gen, err := p.Fit(t.Context(), two(t, numbers, 400))
+	gen, err := p.Fit(t.Context(), two(t, of.Schema(), 400))
 	if err != nil {
 		t.Fatal(err)
 	}
