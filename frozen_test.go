@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/labelling"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
@@ -102,6 +103,14 @@ func TestPlansAreFrozen(t *testing.T) {
 	x := mix.Config{Schema: table, Budget: b, Mixtures: 40, ClipNorm: 2,
 		Sampling: mix.Poisson{Nominal: 12, Degree: 3}, Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}
 	a := baselines.AIM{Tables: baselines.Tables{Schema: table, Budget: b, Nominal: 1000}}
+	l, err := labelling.Config{Budget: b, Nominal: 1000, Rule: labelling.Relabel,
+		Features: rff.RBF{Dim: 8, Bandwidth: 1}}.Within(
+		func(b accountant.Budget) (synth.Plan, error) {
+			return synth.PlanOf(baselines.AIM{Tables: baselines.Tables{Schema: table, Budget: b}}.Plan())
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
 	first := privgen.MERF(table, accountant.Budget{Epsilon: 1, Delta: 1e-5}).Nominal(1000)
 	for name, of := range map[string]struct {
 		config any
@@ -113,6 +122,7 @@ func TestPlansAreFrozen(t *testing.T) {
 		"merf":         {&m, func() (privgen.Plan, error) { return synth.PlanOf(m.Plan()) }},
 		"mix":          {&x, func() (privgen.Plan, error) { return synth.PlanOf(x.Plan()) }},
 		"aim":          {&a, func() (privgen.Plan, error) { return synth.PlanOf(a.Plan()) }},
+		"labelling":    {&l, func() (privgen.Plan, error) { return synth.PlanOf(l.Plan()) }},
 		"sequence": {nil, func() (privgen.Plan, error) {
 			return synth.PlanOf(privgen.DPGM(table, b).Nominal(1000).After(first).Plan())
 		}},

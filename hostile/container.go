@@ -23,7 +23,7 @@ func anyFile(rng *rand.Rand, sound [][]byte) []byte {
 		changeSections(rng, f)
 	}
 	if rng.IntN(50) == 0 {
-		f.Kind = pick(rng, []string{"", "gan", "merf", "dpgm", "mix", "checkpoint", "mwem", "x"})
+		f.Kind = pick(rng, []string{"", "gan", "merf", "dpgm", "mix", "checkpoint", "mwem", "labelling", "x"})
 	}
 	out := assemble(rng, f)
 	if rng.IntN(20) == 0 {

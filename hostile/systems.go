@@ -52,8 +52,11 @@ func subjects() (list []subject, err error) {
 	ofTables, err3 := tableSubjects()
 	afterSets, err4 := sequenceSubjects("sets", sets)
 	afterNumbers, err5 := sequenceSubjects("numbers", numbers)
-	return slices.Concat(ofSets, ofNumbers, ofTables, afterSets, afterNumbers),
-		errors.Join(err1, err2, err3, err4, err5)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		return nil, err
+	}
+	labelled, err := labellingSubjects(numbers, ofTables[0].data)
+	return slices.Concat(ofSets, ofNumbers, ofTables, afterSets, afterNumbers, labelled), err
 }
 
 // tableSubjects returns plans of the systems that accept only tables.
