@@ -26,7 +26,8 @@ func labellingSubjects(numbers, tables records.Data) (list []subject, err error)
 	if err != nil {
 		return nil, err
 	}
-	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3, Optimizer: sgd.Momentum(2, 0.5)}
+	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 3,
+		Optimizer: sgd.Momentum(2, 0.5)}
 	for _, of := range []struct {
 		name   string
 		data   records.Data

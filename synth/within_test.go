@@ -28,7 +28,8 @@ func oneRelease(b accountant.Budget) (synth.Plan, error) {
 func TestWithinUsesWhatIsLeft(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		whole := accountant.Budget{Epsilon: 2, Delta: 1e-5, Relation: r}
-		sampled := accountant.PoissonSampled{Probability: 0.01, Event: accountant.Gaussian{NoiseMultiplier: 1}}
+		sampled := accountant.PoissonSampled{Probability: 0.01,
+			Event: accountant.Gaussian{NoiseMultiplier: 1}}
 		for name, others := range map[string]accountant.Event{
 			"dear":    accountant.Gaussian{NoiseMultiplier: 4},
 			"cheap":   accountant.Gaussian{NoiseMultiplier: 400},
