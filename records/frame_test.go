@@ -632,6 +632,12 @@ func TestSchemaFile(t *testing.T) {
 	if f.Value(0, 6) != "private" || f.Label(0) != 1 {
 		t.Error("aliases are lost")
 	}
+	angles := must(records.NewSchema(records.Categorical("size", "<25", "25 & more")))(t)
+	text.Reset()
+	if err := records.WriteSchema(&text, angles); err != nil || !strings.Contains(text.String(),
+		`"<25"`) {
+		t.Errorf("%v: levels are escaped:\n%s", err, &text)
+	}
 	for _, text := range []string{"", "{", "{} {}", `{"kind":"table"}`} {
 		if _, err := records.ReadSchema(strings.NewReader(text)); err == nil {
 			t.Errorf("%q is a schema", text)

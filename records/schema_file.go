@@ -1,6 +1,7 @@
 package records
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -26,8 +27,12 @@ func schemaText(s Schema) ([]byte, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	text, err := json.MarshalIndent(s, "", "\t")
-	return append(text, '\n'), err
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "\t")
+	err := e.Encode(s)
+	return text.Bytes(), err
 }
 
 // ReadSchema reads a schema in the format of WriteSchema.

@@ -53,7 +53,11 @@ func (s Schema) MarshalJSON() ([]byte, error) {
 		}
 	}
 	j.RowsPerPerson = s.persons
-	return json.Marshal(j)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false) // a level such as <25 stays readable where the caller escapes nothing
+	err := e.Encode(j)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
 // UnmarshalJSON reads a schema and validates it; a field that the schema's kind

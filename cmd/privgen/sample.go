@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -147,6 +148,10 @@ func (j *sampleJob) formatFor(s records.Schema) (string, error) {
 			if strings.HasSuffix(name, "."+format) {
 				return format, nil
 			}
+		}
+		if filepath.Ext(name) != "" && len(possible) > 1 {
+			return "", usagef("--format: the file name %q does not determine the format: want %s", j.out,
+				listed(possible, "or"))
 		}
 		return possible[0], nil
 	}

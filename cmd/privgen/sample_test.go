@@ -182,6 +182,20 @@ func TestInputFormats(t *testing.T) {
 		"cannot hold records of this schema")
 }
 
+// TestOutputFormats checks that a file name whose extension is of no format is an error unless
+// --format names one.
+func TestOutputFormats(t *testing.T) {
+	s := fitted(t)
+	for _, name := range []string{"a.xyz", "a.csv.gz", "a.png"} {
+		s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "-o", name), "csv, jsonl")
+	}
+	s.run(0, "sample", "people.gen", "-n", "10", "-o", "a.xyz", "--format", "csv")
+	s.run(0, "sample", "people.gen", "-n", "10", "-o", "a")
+	if s.read("a.xyz") == "" || s.read("a") == "" {
+		t.Error("an empty file")
+	}
+}
+
 // TestStraysAreTold: what is clamped is counted for the owner, on standard error alone.
 func TestStraysAreTold(t *testing.T) {
 	s := withShortPlan(t)
