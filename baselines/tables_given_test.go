@@ -233,9 +233,12 @@ func shares(f *records.Frame) []float64 {
 		}
 		for j, b := range list {
 			if b {
-				out[j] += 1 / float64(f.Len())
+				out[j]++
 			}
 		}
+	}
+	for j := range out {
+		out[j] /= float64(f.Len()) // exactly 1 for a statement that holds for all rows
 	}
 	return out
 }
