@@ -89,8 +89,9 @@ var policy = map[string][]string{
 	"report": {"accountant", "records", "device", "synth", "evaluate", "evaluate/classify",
 		"evaluate/itemsets", "evaluate/tabular", "evaluate/risk", "report/fidelity"},
 	"report/fidelity": {"accountant", "mechanism", "records", "device", "evaluate/classify"},
-	"hostile": {"", "accountant", "baselines", "device", "dpgm", "draft", "gan", "kmeans", "merf",
-		"mix", "models", "records", "records/images", "rff", "sequence", "sgd", "synth"},
+	"hostile": {"", "accountant", "baselines", "device", "dpgm", "draft", "gan", "kmeans",
+		"labelling", "merf", "mix", "models", "records", "records/images", "records/retouch", "rff",
+		"sequence", "sgd", "synth"},
 	"internal/enum":              {},
 	"internal/wrap":              {},
 	"internal/tabletest":         {"records"}, // for tests alone
