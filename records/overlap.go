@@ -20,30 +20,84 @@ import (
 // with a slice of the same table, whichever rows they are. Two slices, or two sets of rows taken
 // from one table, may be different records and need not overlap.
 func Overlap(a, b Data) bool {
+	if equal(a, b) {
+		return true
+	}
 	x, y := placesOf(a), placesOf(b)
-	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, y.homes) ||
-		descend(y.homes, x.homes)
+	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, b, y.homes) ||
+		descend(y.homes, a, x.homes)
 }
 
-// origin identifies the records of a table by more than their values, and remembers which tables
-// they were copied from.
-type origin struct{ of []*origin }
+// equal reports whether both are the same value of one type. Lists, maps and functions are the same
+// if they are at the same place.
+func equal(a, b Data) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	return x.IsValid() && y.IsValid() && x.Type() == y.Type() && sameValue(x, y)
+}
 
-func (o *origin) copied() *origin { return &origin{[]*origin{o}} }
+func sameValue(x, y reflect.Value) bool {
+	switch x.Kind() {
+	case reflect.Struct:
+		for i := range x.NumField() {
+			if !sameValue(x.Field(i), y.Field(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Array:
+		for i := range x.Len() {
+			if !sameValue(x.Index(i), y.Index(i)) {
+				return false
+			}
+		}
+		return true
+	case reflect.Interface:
+		x, y = x.Elem(), y.Elem()
+		return x.IsValid() == y.IsValid() && (!x.IsValid() || x.Type() == y.Type() && sameValue(x, y))
+	case reflect.Slice:
+		return x.Pointer() == y.Pointer() && x.Len() == y.Len()
+	case reflect.Map, reflect.Func:
+		return x.Pointer() == y.Pointer()
+	}
+	return x.Equal(y)
+}
+
+// origin identifies the records of a table by more than their values, and remembers what they were
+// copied from: tables by their origins, and data of other types themselves, which have no origin.
+type origin struct {
+	of   []*origin
+	kept []Data
+}
+
+func (o *origin) copied() *origin { return &origin{of: []*origin{o}} }
 
 // joined returns the origin of copies of all records of some data sets.
 func joined(parts []Data) *origin {
 	out := new(origin)
 	for _, p := range parts {
 		out.of = append(out.of, placesOf(p).homes...)
+		if !hasOrigin(p) {
+			out.kept = append(out.kept, p)
+		}
 	}
 	return out
 }
 
-// descend reports whether one of the tables in from was copied from one of those in to.
-func descend(from, to []*origin) bool {
+// hasOrigin reports whether the origins in a data set say all about what it shares with others.
+func hasOrigin(d Data) bool {
+	switch own := d.(type) {
+	case stated:
+		return hasOrigin(own.Data)
+	case *Table, *Frame, *SetTable:
+		return true
+	}
+	return false
+}
+
+// descend reports whether one of the tables in of was copied from data, whose origins are from.
+func descend(of []*origin, data Data, from []*origin) bool {
 	seen := map[*origin]bool{}
-	for left := slices.Clone(to); len(left) > 0; {
+	for left := slices.Clone(of); len(left) > 0; {
 		o := left[len(left)-1]
 		left = left[:len(left)-1]
 		if o == nil || seen[o] {
@@ -54,6 +108,9 @@ func descend(from, to []*origin) bool {
 			if slices.Contains(from, of) {
 				return true
 			}
+		}
+		if slices.ContainsFunc(o.kept, func(d Data) bool { return Overlap(d, data) }) {
+			return true
 		}
 		left = append(left, o.of...)
 	}
@@ -81,6 +138,10 @@ type visit struct {
 // mostAway is the largest number of consecutive pointers to values that are not data that are
 // followed.
 const mostAway = 3
+
+// numbersAway is the number of such pointers behind which numbers count as records. A data set that
+// is a structure with a pointer to its records needs one.
+const numbersAway = 1
 
 // extent is a piece of memory.
 type extent struct{ lo, hi uintptr }
@@ -118,9 +179,9 @@ func sameFile(a, b []fs.FileInfo) bool {
 
 var dataType = reflect.TypeFor[Data]()
 
-// walk records where a data set, or a field of one, stores records: in data and in numbers. Behind
-// a pointer to a value that is not data, only data count: data sets that share a connection or a
-// description do not share records.
+// walk records where a data set, or a field of one, stores records: in data, and in numbers up to
+// numbersAway pointers away. Bytes behind a pointer do not count: data sets that share a connection
+// or a description do not share records.
 func (p *places) walk(v reflect.Value) {
 	if p.left--; p.left < 0 || !v.IsValid() || v.Type() == reflect.TypeFor[Schema]() {
 		return
@@ -143,11 +204,14 @@ func (p *places) walk(v reflect.Value) {
 			p.walk(v.MapIndex(key))
 		}
 	case reflect.Slice:
-		if p.away == 0 && numeric(v.Type(), 8) {
+		if p.counts(v.Type()) {
 			p.add(v.Pointer(), uintptr(v.Len())*v.Type().Elem().Size())
 		}
 		p.elements(v)
 	case reflect.Array:
+		if p.counts(v.Type()) && v.CanAddr() {
+			p.add(v.UnsafeAddr(), v.Type().Size())
+		}
 		p.elements(v)
 	}
 }
@@ -186,7 +250,7 @@ func (p *places) behind(v reflect.Value) {
 func (p *places) elements(v reflect.Value) {
 	switch v.Type().Elem().Kind() {
 	case reflect.Interface, reflect.Pointer, reflect.Struct, reflect.Slice, reflect.Array:
-		if p.away > 0 && numeric(v.Type(), 8) {
+		if p.away > numbersAway && numeric(v.Type(), 8) {
 			return
 		}
 		for i := range v.Len() {
@@ -210,6 +274,11 @@ func numeric(t reflect.Type, depth int) bool {
 	default:
 		return k >= reflect.Bool && k <= reflect.Complex128
 	}
+}
+
+// counts reports whether a slice or an array of this type is storage of records where it was found.
+func (p *places) counts(t reflect.Type) bool {
+	return p.away <= numbersAway && numeric(t, 8) && (p.away == 0 || t.Elem().Kind() != reflect.Uint8)
 }
 
 func (p *places) add(at, size uintptr) {

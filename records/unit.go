@@ -1,6 +1,10 @@
 package records
 
-import "github.com/seed7ba64551/privgen/param"
+import (
+	"reflect"
+
+	"github.com/seed7ba64551/privgen/param"
+)
 
 // The units that one record can be.
 const (
@@ -14,12 +18,37 @@ const (
 
 // UnitOf returns the unit whose presence a guarantee about these records protects:
 // UnitRecord by default, UnitUser if every row holds all that one person contributes,
-// bounded by the schema. Data of any type may state it by a method Unit() string.
+// bounded by the schema. Data of any type may state it by a method Unit() string. A structure that
+// embeds Data without this method has the unit of what it embeds.
 func UnitOf(d Data) string {
-	if u, ok := d.(interface{ Unit() string }); ok && u.Unit() != "" {
-		return u.Unit()
+	for range mostWrappers {
+		if u, ok := d.(interface{ Unit() string }); ok && u.Unit() != "" {
+			return u.Unit()
+		}
+		inner, ok := embedded(d)
+		if !ok {
+			return UnitRecord
+		}
+		d = inner
 	}
-	return UnitRecord
+	return UnitPart // wrappers in a circle
+}
+
+// mostWrappers is how many structures around data are opened.
+const mostWrappers = 64
+
+// embedded returns the Data that a structure of another package embeds.
+func embedded(d Data) (Data, bool) {
+	v := reflect.Indirect(reflect.ValueOf(d))
+	if v.Kind() != reflect.Struct {
+		return nil, false
+	}
+	f, ok := v.Type().FieldByName("Data")
+	if !ok || !f.Anonymous || f.Type != dataType || len(f.Index) > 1 {
+		return nil, false
+	}
+	inner, ok := v.FieldByIndex(f.Index).Interface().(Data)
+	return inner, ok
 }
 
 // WithUnit returns the same records with the statement that each is all that one such unit

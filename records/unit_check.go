@@ -21,9 +21,15 @@ func CheckUnit(path, unit, promised string) error {
 // Errors: *param.Error.
 func CheckUnitOf(path string, d Data, promised string) error {
 	unit := UnitOf(d)
-	if _, persons := AsPersons(d); persons && (promised != unit || promised == UnitRecord) {
+	_, persons := AsPersons(d)
+	if persons && (promised != unit || promised == UnitRecord) {
 		return param.New(path, "persons on a ledger that promises one "+promised,
 			"a ledger made with accountant.WithUnit(records.UnitUser)")
+	}
+	around := false
+	returns(func() { around = !persons && d.Schema().RowsPerPerson() > 0 })
+	if around {
+		return param.New(path, "data of another type around persons", "the persons of GroupBy themselves")
 	}
 	return CheckUnit(path, unit, promised)
 }

@@ -100,3 +100,37 @@ func TestEnforcedRecordsStayTheirUsers(t *testing.T) {
 		}
 	}
 }
+
+// around is a user-defined type around data, which states no unit.
+type around struct{ records.Data }
+
+// TestWrappersKeepTheUnit checks that a structure that embeds data has their unit, also if it is
+// embedded itself, and that persons in such a structure are refused: it has lost which rows are
+// whose.
+func TestWrappersKeepTheUnit(t *testing.T) {
+	rows := must(records.FromFlat(records.Interval(1, 0, 1), []float32{.1, .2, .3}))(t)
+	users := records.WithUnit(rows, records.UnitUser)
+	for name, d := range map[string]records.Data{"a wrapper": around{users},
+		"a pointer to it": &around{users}, "a wrapper of a wrapper": around{&around{users}}} {
+		if got := records.UnitOf(d); got != records.UnitUser {
+			t.Errorf("%s has unit %q", name, got)
+		}
+		if records.CheckUnitOf("x", d, records.UnitRecord) == nil {
+			t.Errorf("%s is accepted on a ledger that promises records", name)
+		}
+	}
+	circle := &around{}
+	circle.Data = circle
+	if got := records.UnitOf(circle); got != records.UnitPart {
+		t.Errorf("wrappers in a circle have unit %q", got)
+	}
+	if got := records.UnitOf(around{rows}); got != records.UnitRecord {
+		t.Errorf("a wrapper of records has unit %q", got)
+	}
+	persons := must(records.GroupBy(rows, []int{0, 0, 1}, 1))(t)
+	for _, unit := range []string{records.UnitRecord, records.UnitUser} {
+		if records.CheckUnitOf("x", around{persons}, unit) == nil {
+			t.Errorf("persons in a wrapper are accepted on a ledger that promises one %s", unit)
+		}
+	}
+}
