@@ -126,7 +126,7 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 // reserve reserves everything that the fit will draw, unless allowances were given.
 func (o *options) reserve(ctx context.Context, cfg Config, ledger *accountant.Ledger) error {
 	if o.norm != nil || o.iterations != nil {
-		return o.checkAllowances(cfg)
+		return o.checkAllowances(cfg, ledger)
 	}
 	all, err := mechanism.ReserveAll(ctx, ledger, accountant.Transaction{Lines: cfg.Lines()})
 	if err != nil {
@@ -140,7 +140,7 @@ func (o *options) reserve(ctx context.Context, cfg Config, ledger *accountant.Le
 }
 
 // checkAllowances compares the given allowances with what the fit would reserve.
-func (o *options) checkAllowances(cfg Config) error {
+func (o *options) checkAllowances(cfg Config, ledger *accountant.Ledger) error {
 	var k param.Checker
 	given := []*mechanism.Allowance{o.iterations}
 	if cfg.Norm != nil {
@@ -154,6 +154,8 @@ func (o *options) checkAllowances(cfg Config) error {
 			a.Remaining() <= line.Count
 		k.OK(fits, "kmeans.WithAllowances", line.Purpose, fmt.Sprintf(
 			"an allowance of at most %d uses of %s", line.Count, accountant.Describe(line.Event)))
+		k.OK(a == nil || a.On(ledger), "kmeans.WithAllowances", "of another ledger",
+			"allowances on the fit's ledger")
 	}
 	return k.Err()
 }

@@ -202,6 +202,14 @@ func TestWhatAFitCannotGoOnFrom(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for name, r := range map[string]accountant.Relation{"another relation": accountant.ReplaceOne,
+		"the same relation": accountant.AddOrRemoveOne} {
+		var wrong *param.Error
+		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, ledger(r),
+			kmeans.WithAllowances(norm, iterations)); !errors.As(err, &wrong) {
+			t.Errorf("allowances of another ledger of %s: %v", name, err)
+		}
+	}
 	if err := cfg.Check(kmeans.Raw(square), records.Data(data)); err != nil {
 		t.Error(err)
 	}

@@ -195,6 +195,10 @@ func (a *Allowance) spend() error {
 // Remaining returns how many grants the allowance still holds.
 func (a *Allowance) Remaining() int { return a.reservation.Remaining() }
 
+// On reports whether the allowance was reserved on this ledger. Code that takes both an allowance
+// and a ledger has to ask: the same event on a ledger with another relation needs other noise.
+func (a *Allowance) On(l *accountant.Ledger) bool { return l != nil && a.run.ledger == l }
+
 // Event returns the event of each grant.
 func (a *Allowance) Event() accountant.Event { return a.event }
 

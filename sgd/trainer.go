@@ -145,6 +145,7 @@ func (t *Trainer) validate() error {
 	if a := t.allowance; a != nil && t.ledger != nil {
 		k.OK(accountant.EqualEvents(a.Event(), t.cfg.Event(t.ledger.Relation())),
 			"sgd.WithAllowance", "another event", "an allowance of the configuration's event")
+		k.OK(a.On(t.ledger), "sgd.WithAllowance", "of another ledger", "an allowance on New's ledger")
 		k.OK(a.Remaining() <= t.cfg.Steps, "sgd.WithAllowance", a.Remaining(),
 			fmt.Sprintf("at most the configuration's %d steps", t.cfg.Steps))
 	}
