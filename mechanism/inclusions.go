@@ -173,7 +173,7 @@ func (x *Inclusions) Use(grant int, g *Grant) error {
 		return g.refused
 	}
 	if x.rows != nil {
-		g.tellSample(g.a.terms.probability, x.rows[grant])
+		g.tellSample(g.a.terms.probability, x.n, x.rows[grant])
 	}
 	return nil
 }

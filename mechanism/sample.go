@@ -21,7 +21,7 @@ func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []u
 	if !g.takeSample(samplePoisson) {
 		return index, keys
 	}
-	before := len(index)
+	before, of := len(index), n
 	n = min(n, math.MaxInt32)
 	if g.a.run.tap == nil {
 		index = append(index, g.a.poissonAhead(n)...)
@@ -30,7 +30,7 @@ func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []u
 		index = g.a.coupled(g.step, n, index)
 	}
 	keys = g.a.rowKeys(g.step, index[before:], keys)
-	g.tellSample(g.a.terms.probability, index[before:])
+	g.tellSample(g.a.terms.probability, of, index[before:])
 	return index, keys
 }
 
@@ -85,10 +85,10 @@ func (g *Grant) takeSample(kind sampling) bool {
 	return g.refused == nil
 }
 
-func (g *Grant) tellSample(probability float64, rows []int32) {
+func (g *Grant) tellSample(probability float64, of int, rows []int32) {
 	if tap := g.a.run.tap; tap != nil {
 		tap.Sample(entropy.Sample{Step: g.step, Purpose: g.a.purpose, Probability: probability,
-			Rows: rows})
+			Of: of, Rows: rows})
 	}
 }
 

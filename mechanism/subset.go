@@ -20,6 +20,6 @@ func (g *Grant) SampleWithoutReplacement(index []int32, keys []uint64) ([]int32,
 	e := g.a.terms.subset
 	index = sampler.Subset(e.Population, e.Sample, g.a.samples(), index)
 	keys = g.a.rowKeys(g.step, index[before:], keys)
-	g.tellSample(float64(e.Sample)/float64(e.Population), index[before:])
+	g.tellSample(float64(e.Sample)/float64(e.Population), e.Population, index[before:])
 	return index, keys
 }

@@ -22,7 +22,9 @@ import (
 // of Run must then be identical, and the inputs of each mechanism at most as far apart as
 // declared. If the row that was added or replaced is not in a step's sample, the step's inputs
 // must be the same: amplification by sampling requires that a step reads only its sample, whether
-// a Poisson sample or a subset.
+// a Poisson sample or a subset. A sample must be drawn from as many rows as the data set has,
+// so that a record counts for one row. If D has no known number of rows, or the sample is of one of
+// several disjoint parts, only the numbers for both data sets are compared.
 //
 // Either everything is compared or the test fails. Visible values are copied as soon as Run
 // returns, including unexported fields, maps, interfaces and elements beyond the length of
@@ -106,12 +108,14 @@ func (r Replay[D]) compare(seed uint64, c change, data, neighbour D) ([]string, 
 		if rows, ok := rowCount(d); ok {
 			return rows
 		}
-		return c.size
+		return -1
 	}
-	first := &tape{seeded: seeded{seed: seed, number: c.numbering(size(data) == c.size)}, change: c}
+	larger := func(d D) bool { return size(d) < 0 || size(d) == c.size }
+	first := &tape{seeded: seeded{seed: seed, number: c.numbering(larger(data))}, change: c,
+		size: size(data)}
 	a := r.once(first, data)
-	second := &tape{seeded: seeded{seed: seed, number: c.numbering(size(neighbour) == c.size)},
-		change: c, earlier: first.calls, playing: true}
+	second := &tape{seeded: seeded{seed: seed, number: c.numbering(larger(neighbour))},
+		change: c, size: size(neighbour), earlier: first.calls, playing: true}
 	second.addition = r.Budget.Relation == accountant.AddOrRemoveOne
 	b := r.once(second, neighbour)
 	second.findings = append(first.findings, second.findings...)
@@ -154,6 +158,7 @@ func (r Replay[D]) once(t *tape, data D) (res result) {
 		unit = records.UnitOf(d)
 	}
 	ledger := accountant.NewLedger(r.Budget, accountant.WithUnit(unit))
+	t.ledger = ledger
 	var visible any
 	defer func() {
 		p := recover()

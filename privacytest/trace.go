@@ -19,6 +19,7 @@ type call struct {
 	detail  string
 	release *entropy.Release
 	rows    []int32 // of a sample; private
+	of      int     // number of rows that the sample was drawn from; private
 }
 
 func (c call) String() string {
@@ -47,6 +48,8 @@ type tape struct {
 	playing  bool
 	addition bool // the neighbours differ by an added row
 	change   change
+	size     int // number of rows of the data set; -1 if its type has none
+	ledger   *accountant.Ledger
 	left     leftOut
 	calls    []call
 	twins    map[step]bool // steps whose samples hold the same rows, equal in both data sets
@@ -97,11 +100,22 @@ func (t *tape) forget(purpose string) {
 
 func (t *tape) Sample(s entropy.Sample) {
 	rows := t.numbered(s.Rows)
-	at, earlier := t.add(call{what: "sample", purpose: s.Purpose, rows: rows,
+	at, earlier := t.add(call{what: "sample", purpose: s.Purpose, rows: rows, of: s.Of,
 		detail: fmt.Sprintf(" step %d probability %v", s.Step, s.Probability)})
+	inPart := t.inPart(s.Purpose)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.size >= 0 && !inPart && s.Of != t.size {
+		t.find("call %d, sample %q: drawn from %d rows, but the data set has %d: a record's "+
+			"probability is not the event's", at, s.Purpose, s.Of, t.size)
+		return
+	}
 	if earlier == nil {
+		return
+	}
+	if !t.sizesDiffer(earlier.of, s.Of, inPart) {
+		t.find("call %d, sample %q: drawn from %d rows for one data set and from %d for its "+
+			"neighbour: a record's probability is not the event's", at, s.Purpose, earlier.of, s.Of)
 		return
 	}
 	delete(t.twins, step{s.Purpose, s.Step}) // it may be of another part

@@ -23,6 +23,7 @@ type Sample struct {
 	Step        uint64
 	Purpose     string
 	Probability float64
+	Of          int     // number of rows that it was drawn from; private
 	Rows        []int32 // private
 }
 
