@@ -146,11 +146,18 @@ func pyList(v []float64) string {
 // dp_accounting.
 //
 // Errors: ErrUnsupported for events that the library does not have, since a script without them
-// would understate the cost.
+// would understate the cost; ErrDamaged and those of the journal, since reservations of other
+// processes are then unknown.
 func (l *Ledger) DPAccountingScript() (string, error) {
+	if err := l.shared.refresh(); err != nil {
+		return "", err
+	}
 	l.shared.state.Lock()
-	e := l.event(nil, nil, 0)
+	e, fault := l.event(nil, nil, 0), l.shared.root.fault
 	l.shared.state.Unlock()
+	if fault != nil {
+		return "", fault
+	}
 	s, err := DPAccounting(e, l.Relation())
 	if err != nil {
 		return "", err

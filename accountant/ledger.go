@@ -506,6 +506,7 @@ func (l *Ledger) unitName() string {
 
 // NotPrivate returns the first reason given to MarkNotPrivate, or empty.
 func (l *Ledger) NotPrivate() string {
+	_ = l.shared.refresh() // on failure, answer from what is known
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	return l.shared.notPrivate()

@@ -17,8 +17,10 @@ type Action string
 const (
 	// Audit reads the names of ledgers, guarantees and lines.
 	Audit Action = "audit"
-	// Reserve reserves transactions and takes uses of them. It reveals nothing about the reservations
-	// of others, except what a refusal says about the budget.
+	// Reserve reserves transactions and takes uses of them. Of the reservations
+	// of others it reveals what a refusal says about the budget, and how many lines the ledger has and
+	// the hash of the last one: a client that repeats a request learns when others have written lines,
+	// but not what these contain.
 	Reserve Action = "reserve"
 )
 
