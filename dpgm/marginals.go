@@ -64,8 +64,8 @@ func (c Config) checkMarginals(k *param.Checker) {
 	default:
 		k.OK(m.Share == 0, path+"Share", m.Share,
 			"zero if NoiseMultiplier is given")
-		k.OK(m.NoiseMultiplier > 0 && !math.IsInf(m.NoiseMultiplier, 0), path+"NoiseMultiplier",
-			m.NoiseMultiplier, "a positive finite number, or 0 to calibrate it")
+		k.OK(mechanism.IsNoiseMultiplier(m.NoiseMultiplier), path+"NoiseMultiplier",
+			m.NoiseMultiplier, "a positive number, at most 2^24, or 0 to calibrate it")
 	}
 	k.OK(m.ClipNorm == 0 || m.ClipNorm >= 1 && m.ClipNorm <= 1<<20, path+"ClipNorm", m.ClipNorm,
 		"a norm from 1 to 2^20, or 0 for the schema's largest norm")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -39,6 +40,13 @@ func (c Config) Plan() (*Plan, error) {
 	c = c.own()
 	if err := c.calibrate(); err != nil {
 		return nil, err
+	}
+	if c.Marginals != nil {
+		m := newMarginalSums(c)
+		if err := mechanism.CheckCountNoise("dpgm.Marginals.NoiseMultiplier", max(m.countStd, m.sizeStd),
+			c.Schema.RowsPerPerson() > 0); err != nil {
+			return nil, err
+		}
 	}
 	program, err := synth.NewProgram(systemName, c.Schema, c.Budget, c.stages(), &work{c.own()})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/wrap"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -54,6 +55,10 @@ func (c Config) Plan() (*Plan, error) {
 	}
 	p.Sensitivity = sensitivity(c.Budget.Relation, p.Columns)
 	p.Std = max(c.NoiseMultiplier*p.Sensitivity, leastStd)
+	if err := mechanism.CheckCountNoise("draft.Config.NoiseMultiplier", p.Std,
+		c.Candidates.RowsPerPerson() > 0); err != nil {
+		return nil, err
+	}
 	p.Threshold = threshold(p.Std, c.FalseAlarm, tests)
 	var err error
 	if p.Total, err = accountant.Epsilon(p.Event, c.Budget.Delta, c.Budget.Relation); err != nil {

@@ -61,8 +61,8 @@ func (c Config) validateMarginals(k *param.Checker) {
 	} else {
 		k.OK(m.Share == 0, path+"Share", m.Share,
 			"zero if NoiseMultiplier is given")
-		k.OK(m.NoiseMultiplier > 0 && !math.IsInf(m.NoiseMultiplier, 0), path+"NoiseMultiplier",
-			m.NoiseMultiplier, "a positive finite number, or 0 to calibrate it")
+		k.OK(mechanism.IsNoiseMultiplier(m.NoiseMultiplier), path+"NoiseMultiplier",
+			m.NoiseMultiplier, "a positive number, at most 2^24, or 0 to calibrate it")
 	}
 	k.OK(m.Bins >= 0 && m.Bins <= mostBins, path+"Bins", m.Bins,
 		"a number of bins up to 4096, or 0 for the default")

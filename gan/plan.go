@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -59,6 +60,13 @@ func (c Config) Plan() (*Plan, error) {
 			return nil, fmt.Errorf("gan: noise of the critic: %w", err)
 		}
 		c.Train.NoiseMultiplier = z
+	}
+	if c.Marginals != nil {
+		m := newMarginalSums(c)
+		if err := mechanism.CheckCountNoise("gan.Marginals.NoiseMultiplier", m.std,
+			m.persons); err != nil {
+			return nil, err
+		}
 	}
 	p, err := synth.NewProgram(system, c.Schema, c.Budget, c.stages(c.Train.NoiseMultiplier),
 		work{c.cloned()})

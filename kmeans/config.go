@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -90,8 +91,8 @@ func (c Config) Validate() error {
 	if c.Iterations < 1 || c.Iterations > maxIterations {
 		bad("Iterations", c.Iterations, fmt.Sprintf("an integer in [1, %d]", maxIterations))
 	}
-	if !positive(c.NoiseMultiplier) {
-		bad("NoiseMultiplier", c.NoiseMultiplier, "a positive finite number")
+	if !mechanism.IsNoiseMultiplier(c.NoiseMultiplier) {
+		bad("NoiseMultiplier", c.NoiseMultiplier, "a positive number, at most 2^24")
 	}
 	if !(c.Share >= 0 && c.Share <= 1) {
 		bad("Share", c.Share, "a fraction of the budget in [0, 1]")
@@ -100,7 +101,7 @@ func (c Config) Validate() error {
 		bad("CountShare", c.CountShare, "a number in (0, 1), or 0 for the default")
 	}
 	if c.ClipNorm != 0 && !isClipNorm(c.ClipNorm) {
-		bad("ClipNorm", c.ClipNorm, "a finite number of 2^-60 or more, or 0 for the features' bound")
+		bad("ClipNorm", c.ClipNorm, "a number in [2^-60, 2^60], or 0 for the features' bound")
 	}
 	if c.ClipNorm != 0 && c.Norm != nil {
 		bad("Norm", "set", "nil, because ClipNorm is set")
@@ -138,7 +139,10 @@ func (c Config) centers() int { return max(c.Centers, c.K) }
 
 // isClipNorm reports whether float32 rows can be clipped to norm x. If x were smaller, coordinates
 // might be subnormal and round up by a large fraction, so that a clipped row would exceed the norm.
-func isClipNorm(x float64) bool { return x >= 0x1p-60 && !math.IsInf(x, 1) }
+func isClipNorm(x float64) bool { return x >= 0x1p-60 && x <= largestNorm }
+
+// largestNorm bounds clip norms: float32 rows near the largest float32 would add up to infinity.
+const largestNorm = 0x1p60
 
 func positive(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 

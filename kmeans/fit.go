@@ -112,6 +112,14 @@ func check(cfg Config, f Features, data records.Data, ledger *accountant.Ledger)
 	} else if cfg.centers() > maxCoordinates/f.Dim() {
 		errs = append(errs, &param.Error{Path: "kmeans.Config.K", Value: cfg.centers(),
 			Want: fmt.Sprintf("at most %d coordinates of all centres together", maxCoordinates)})
+	} else if errs[0] == nil {
+		r := accountant.AddOrRemoveOne
+		if ledger != nil {
+			r = ledger.Relation()
+		}
+		n := spread(r, 1, cfg.NoiseMultiplier, cfg.countShare(f.Dim()))
+		errs = append(errs, mechanism.CheckCountNoise("kmeans.Config.CountShare", n.count,
+			data.Schema().RowsPerPerson() > 0))
 	}
 	if cfg.Norm == nil && cfg.ClipNorm == 0 && !isClipNorm(f.NormBound()) {
 		errs = append(errs, param.New("kmeans.Config.ClipNorm", 0.0,

@@ -36,8 +36,8 @@ func (d *DPNorm) validate() error {
 	bad := func(field string, value any, want string) {
 		errs = append(errs, &param.Error{Path: "kmeans.DPNorm." + field, Value: value, Want: want})
 	}
-	if !positive(d.Max) {
-		bad("Max", d.Max, "a positive finite number")
+	if !(d.Max > 0 && d.Max <= largestNorm) {
+		bad("Max", d.Max, "a positive number, at most 2^60")
 	}
 	if d.Min != 0 && !(isClipNorm(d.Min) && d.Min < d.Max) {
 		bad("Min", d.Min, "a number of 2^-60 or more below Max, or 0 for bins of equal width")
@@ -49,8 +49,8 @@ func (d *DPNorm) validate() error {
 		bad("Bins", d.Bins, fmt.Sprintf("fewer bins, of width 2^-60 or more; this width is %v",
 			d.Max/float64(d.Bins)))
 	}
-	if !positive(d.NoiseMultiplier) {
-		bad("NoiseMultiplier", d.NoiseMultiplier, "a positive finite number")
+	if !mechanism.IsNoiseMultiplier(d.NoiseMultiplier) {
+		bad("NoiseMultiplier", d.NoiseMultiplier, "a positive number, at most 2^24")
 	}
 	return errors.Join(errs...)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/defaults"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -74,8 +75,9 @@ func (c Config) Validate() error {
 	k.Add(c.Budget.Validate())
 	k.OK(c.CountShare >= 0 && c.CountShare < 1, "merf.Config.CountShare", c.CountShare,
 		"a fraction in (0, 1), or 0 for the default")
-	k.OK(c.NoiseMultiplier >= 0 && finite(c.NoiseMultiplier), "merf.Config.NoiseMultiplier",
-		c.NoiseMultiplier, "a positive finite number, or 0 to calibrate it")
+	k.OK(c.NoiseMultiplier == 0 || mechanism.IsNoiseMultiplier(c.NoiseMultiplier),
+		"merf.Config.NoiseMultiplier", c.NoiseMultiplier,
+		"a positive number, at most 2^24, or 0 to calibrate it")
 	c.validateSize(&k)
 	if b := c.Batches; !b.none() {
 		k.OK(b.Probability > 0 && b.Probability < 1, "merf.Batches.Probability", b.Probability,

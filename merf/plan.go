@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -52,6 +53,12 @@ func (c Config) Plan() (*Plan, error) {
 		return nil, err
 	}
 	w := &work{config: c, features: features, noise: c.noise(features)}
+	if w.noise.count > 0 {
+		if err := mechanism.CheckCountNoise("merf.Config.CountShare", w.noise.count,
+			c.Schema.RowsPerPerson() > 0); err != nil {
+			return nil, err
+		}
+	}
 	w.namePass()
 	p := &Plan{Config: c.own(), SumStd: w.noise.sum, CountStd: w.noise.count, work: w}
 	p.Program, err = synth.NewProgram(systemName, c.Schema, c.Budget,

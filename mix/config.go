@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/defaults"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -108,8 +109,9 @@ func (c Config) Validate() error {
 	k.OK(clippable(c.ClipNorm), path+"ClipNorm", c.ClipNorm, "a number in [2^-60, 2^60]")
 	k.OK(c.LabelShare >= 0 && c.LabelShare < 1, path+"LabelShare", c.LabelShare,
 		"a number in [0, 1), 0 for the default")
-	k.OK(c.NoiseMultiplier == 0 || positive(c.NoiseMultiplier), path+"NoiseMultiplier",
-		c.NoiseMultiplier, "a positive finite number, or 0 to calibrate it")
+	k.OK(c.NoiseMultiplier == 0 || mechanism.IsNoiseMultiplier(c.NoiseMultiplier),
+		path+"NoiseMultiplier", c.NoiseMultiplier,
+		"a positive number, at most 2^24, or 0 to calibrate it")
 	k.OK(criterionNames.Known(c.Criterion), path+"Criterion", int(c.Criterion),
 		"SecondMoments or FirstMoments")
 	c.validateWidth(&k)
@@ -174,8 +176,8 @@ func (m Centers) validate(k *param.Checker) {
 			"the fraction of ε for the means, between 0 and 1, or a NoiseMultiplier")
 		return
 	}
-	k.OK(positive(m.NoiseMultiplier), path+"NoiseMultiplier", m.NoiseMultiplier,
-		"a positive finite number")
+	k.OK(mechanism.IsNoiseMultiplier(m.NoiseMultiplier), path+"NoiseMultiplier", m.NoiseMultiplier,
+		"a positive number, at most 2^24")
 	k.OK(m.Share == 0, path+"Share", m.Share,
 		"zero if NoiseMultiplier is given")
 }

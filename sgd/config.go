@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 )
 
@@ -60,7 +61,7 @@ const largestExact = leastChain << 9
 // Errors: *param.Error values.
 func (c Config) Validate() error {
 	k := c.check()
-	k.positive("NoiseMultiplier", c.NoiseMultiplier)
+	k.multiplier("NoiseMultiplier", c.NoiseMultiplier)
 	return k.Err()
 }
 
@@ -156,6 +157,10 @@ func (k *checker) ok(good bool, field string, value any, want string) {
 
 func (k *checker) positive(field string, x float64) {
 	k.ok(x > 0 && !math.IsInf(x, 0), field, x, "a positive finite number")
+}
+
+func (k *checker) multiplier(field string, x float64) {
+	k.ok(mechanism.IsNoiseMultiplier(x), field, x, "a positive number, at most 2^24")
 }
 
 // A clip norm stays in the range where float32 gradients are accurate: clipped rows near the

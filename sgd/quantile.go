@@ -53,7 +53,7 @@ func (q Quantile) check(k *checker, c Config) {
 	k.ok(q.Quantile > 0 && q.Quantile < 1, "Clip.Quantile", q.Quantile, "a number in (0, 1)")
 	k.norm("Clip.Initial", q.Initial)
 	k.positive("Clip.Rate", q.Rate)
-	k.positive("Clip.NoiseMultiplier", q.NoiseMultiplier)
+	k.multiplier("Clip.NoiseMultiplier", q.NoiseMultiplier)
 	k.ok(c.NominalBatch > 0, "NominalBatch", c.NominalBatch,
 		"a positive number, by which Clip's quantile is divided")
 }

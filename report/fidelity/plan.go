@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/wrap"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -55,6 +56,10 @@ func (c Config) Plan() (*Plan, error) {
 	}
 	p.Cells += len(c.Methods)
 	p.Std = max(c.NoiseMultiplier*p.Sensitivity, leastStd)
+	if err := mechanism.CheckCountNoise("fidelity.Config.NoiseMultiplier", p.Std,
+		c.Schema.RowsPerPerson() > 0); err != nil {
+		return nil, err
+	}
 	var err error
 	if p.Total, err = accountant.Epsilon(p.Event, c.Budget.Delta, c.Budget.Relation); err != nil {
 		return nil, fmt.Errorf("fidelity: pricing the counts: %w", err)

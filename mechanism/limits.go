@@ -1,0 +1,34 @@
+package mechanism
+
+import (
+	"fmt"
+
+	"github.com/seed7ba64551/privgen/param"
+)
+
+// MaxNoiseMultiplier is the largest noise multiplier that configurations accept: noise that is
+// larger may not fit the grids of counts, and is then refused after its event was reserved. A
+// single Gaussian release of this multiplier costs less than ε = 10⁻⁶ at δ = 10⁻⁹.
+//
+// The finest grid that does not follow the noise is that of fractions, 2⁻²⁰ of a count. Noise on
+// it has at most 2^45 steps, √2·2^44 of which are this multiplier's under replace-one.
+const MaxNoiseMultiplier = 1 << 24
+
+// IsNoiseMultiplier reports whether z is positive and at most [MaxNoiseMultiplier].
+func IsNoiseMultiplier(z float64) bool { return z > 0 && z <= MaxNoiseMultiplier }
+
+// CheckCountNoise returns an error if noise of standard deviation std, or of three times that as
+// repeated releases draw it, does not fit the grid of counts (see [CountGrid]).
+//
+// Errors: *[param.Error] at the path.
+func CheckCountNoise(path string, std float64, parts bool) error {
+	most, unit := 0x1p43, "2^43"
+	if parts {
+		most, unit = most*shareStep, "2^23"
+	}
+	if std > 0 && std <= most {
+		return nil
+	}
+	return param.New(path, std, fmt.Sprintf(
+		"noise whose standard deviation on counts is at most %s records or persons", unit))
+}
