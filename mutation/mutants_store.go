@@ -9,6 +9,14 @@ func storeMutants() []mutant {
 	power := at("store", "Power|Failed|Durable")
 	damaged := at("store", "Damaged")
 	return []mutant{
+		{Name: "accountant/journal: a script of an old view", In: acct,
+			Tests: at(acct, "TestScriptHolds|TestNoScript"),
+			Old:   "if err := l.shared.refresh(); err != nil {\n\t\treturn \"\", err\n\t}\n", New: "",
+			Why: "the reservations of other processes are missing from the audit"},
+		{Name: "accountant/journal: a script of a damaged ledger", In: acct,
+			Tests: at(acct, "TestScriptHolds|TestNoScript"),
+			Old:   "if fault != nil {\n\t\treturn \"\", fault", New: "if false {\n\t\treturn \"\", fault",
+			Why: "a finite cost where the ledger says that it is unknown"},
 		{Name: "accountant/journal: an answer without a line", In: acct,
 			Tests: contract,
 			Old:   "if err := j.lines.Append(j.ctx, j.head, lines); err != nil {\n\t\t\treturn err\n\t\t}",
