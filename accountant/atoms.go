@@ -52,7 +52,6 @@ type zcdpAtom struct{ rho float64 }
 func (a zcdpAtom) key() string                       { return fmt.Sprintf("zcdp %b", a.rho) }
 func (a zcdpAtom) rdp(order float64) (float64, bool) { return order * a.rho * (1 + 4e-16), true }
 func (a zcdpAtom) pairs() *pld.Pairs                 { return nil }
-func (a approximateAtom) slack() float64             { return a.delta }
 func (a sampledAtom) key() string {
 	return fmt.Sprintf("sampled %b of %s", a.q, a.within.key())
 }

@@ -111,6 +111,10 @@ type SampledSum struct {
 // TruncatedPoisson is a Poisson sample cut down at random to at most MaxBatch records, followed by
 // a Gaussian release of a sum. NoiseMultiplier is standard deviation ÷ clip norm of one record
 // under either relation, because both a leaving and an entering record occur. Source: Ganesh 2025.
+//
+// The price holds for data of exactly Population records and, under AddOrRemoveOne, for the data
+// without one of them: with fewer records the batch is cut down less often. State the event only if
+// the number of records is public.
 type TruncatedPoisson struct {
 	Probability     float64 `json:"probability"`
 	Population      int     `json:"population"`

@@ -153,7 +153,7 @@ func (g Guarantee) String() string {
 				"noise.\n%s\n", bar, oneLine(g.NotPrivate), bar)
 	}
 	b.WriteString("Differential privacy guarantee\n")
-	line("promise", "ε = %s, δ = %.3g", roundUp(g.Epsilon), g.Delta)
+	line("promise", "ε = %s, δ = %s", roundUp(g.Epsilon, 6), roundUp(g.Delta, 3))
 	line("relation", "%s: %s", g.Relation, g.Relation.Meaning())
 	line("unit", "%s", g.Units())
 	if g.Kept != nil {
@@ -164,8 +164,8 @@ func (g Guarantee) String() string {
 	case math.IsInf(m, 1):
 		line("accountant", "%s; upper bound", g.Accountant)
 	default:
-		line("accountant", "%s; upper bound, at most %.2g%% above the smallest ε that holds",
-			g.Accountant, 100*m)
+		line("accountant", "%s; upper bound, at most %s%% above the smallest ε that holds",
+			g.Accountant, roundUp(100*m, 2))
 	}
 	for _, s := range g.Samplers {
 		line("sampler", "%s", s)
@@ -245,13 +245,14 @@ func (e GuaranteeEntry) lines(alike int) string {
 	return b.String()
 }
 
-// roundUp writes ε with six digits, rounded up.
-func roundUp(eps float64) string {
-	if math.IsInf(eps, 1) || eps == 0 {
-		return fmt.Sprintf("%g", eps)
+// roundUp writes x with up to the given number of digits. What it writes is not below x.
+func roundUp(x float64, digits int) string {
+	text := strconv.FormatFloat(x, 'g', digits, 64)
+	if shown, err := strconv.ParseFloat(text, 64); err != nil || !(shown < x) {
+		return fmt.Sprintf("%.*g", digits, x)
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(eps))-5)
-	return fmt.Sprintf("%.6g", math.Ceil(eps/unit*(1-1e-12))*unit)
+	unit := math.Pow(10, math.Floor(math.Log10(x))-float64(digits-1))
+	return fmt.Sprintf("%.*g", digits, x+unit/2)
 }
 
 func percent(part, whole float64) string {

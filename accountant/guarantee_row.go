@@ -18,6 +18,9 @@ func (g Guarantee) OneRow() (epsilon, delta float64) {
 	if g.Relation == ReplaceOne {
 		return g.Epsilon, g.Delta
 	}
+	if g.Delta == 0 {
+		return 2 * g.Epsilon, 0
+	}
 	return 2 * g.Epsilon, min(math.Nextafter((1+math.Exp(g.Epsilon))*g.Delta*(1+0x1p-50), 2), 1)
 }
 
@@ -29,5 +32,6 @@ func (g Guarantee) Units() string {
 	}
 	eps, delta := g.OneRow()
 	return fmt.Sprintf("one %s with all rows, of which at most %d are read; for one row of a %s with "+
-		"further rows: ε = %s, δ = %.3g", g.Unit, g.RowsPerUnit, g.Unit, roundUp(eps), delta)
+		"further rows: ε = %s, δ = %s", g.Unit, g.RowsPerUnit, g.Unit, roundUp(eps, 6),
+		roundUp(delta, 3))
 }

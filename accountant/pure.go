@@ -123,8 +123,8 @@ func (a worstAtom) own() (eps, delta float64) {
 // ε-differentially private for any ε. Source: Papernot and Steinke 2022, Theorem 2 with both
 // orders infinite.
 func (a selectAtom) own() (eps, delta float64) {
-	e, _ := basicComposition(a.within) // whose δ is zero
-	if a.poisson || math.IsInf(e, 1) {
+	e, lost := basicComposition(a.within)
+	if a.poisson || math.IsInf(e, 1) || lost > 0 { // a curve may end above δ = 0
 		return math.Inf(1), 0
 	}
 	return (2 + a.shape) * e * (1 + 4*ulp), 0

@@ -46,17 +46,6 @@ func rdpTerms(terms []term, order float64) (float64, bool) {
 	return sum, true
 }
 
-// slackOf returns the δ that atoms lose outside their Rényi divergences.
-func slackOf(terms []term) float64 {
-	sum := 0.0
-	for _, t := range terms {
-		if s, ok := t.atom.(interface{ slack() float64 }); ok {
-			sum += float64(t.n) * s.slack()
-		}
-	}
-	return sum
-}
-
 // RDPReport is an ε obtained from Rényi divergences.
 type RDPReport struct {
 	Epsilon float64 // sound

@@ -18,6 +18,8 @@ type atom interface {
 	// pairs returns dominating pairs of one use, one for removing and one for adding a record. It
 	// returns nil if none is known.
 	pairs() *pld.Pairs
+	// slack returns the δ that one use loses outside its Rényi divergences.
+	slack() float64
 	// key identifies an atom: equal atoms have equal keys.
 	key() string
 }
@@ -220,6 +222,9 @@ func (c *collector) poisson(v PoissonSampled, n int) error {
 		return err
 	case 1:
 		return c.add(v.Event, n)
+	}
+	if usesPopulation(v.Event) {
+		return unsupported("sampling that depends on the private size of a sample", c.relation)
 	}
 	within, err := reduceOne(v.Event, c.relation)
 	if err != nil || len(within) == 0 {
