@@ -44,8 +44,8 @@ func (w wild) Range(lo, hi int, b *device.Batch) {
 	w.Gather(rows, b)
 }
 
-// TestClampedKeepsThePromise: data of a user-defined type are clamped, and those of this package
-// are returned as they are.
+// TestClampedKeepsThePromise: data of a user-defined type are clamped, and data of this package are
+// returned unchanged.
 func TestClampedKeepsThePromise(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	table, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
@@ -81,7 +81,7 @@ func TestClampedKeepsThePromise(t *testing.T) {
 			t.Fatal(err)
 		}
 		if records.Clamped(own) != own {
-			t.Errorf("%v: own data are wrapped", s)
+			t.Errorf("%v: data of this package are wrapped", s)
 		}
 	}
 }
@@ -116,12 +116,12 @@ func TestDataThatFail(t *testing.T) {
 			}
 		}
 		if c := records.Clamped(good); records.Check(c) != nil || records.Failed(c) {
-			t.Errorf("%v: sound data are said to fail", s)
+			t.Errorf("%v: correct data are reported as failed", s)
 		}
 	}
 }
 
-// faulty breaks one promise of Data.
+// faulty violates one part of the contract of Data.
 type faulty struct {
 	wild
 	panics, other bool

@@ -26,7 +26,7 @@ func TestConcatKeepsRowsInOrder(t *testing.T) {
 		t.Errorf("got %v labels %v", b.Dense, b.Labels)
 	}
 	if _, err := Concat(Binary(3), one); err == nil {
-		t.Error("data of another schema pass")
+		t.Error("Concat accepts data of another schema")
 	}
 }
 
@@ -41,10 +41,10 @@ func TestConcatOfSets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sets := all.(*SetTable); sets.Len() != 4 || len(sets.Items(3)) != 0 || sets.Items(2)[1] != 4 {
-		t.Errorf("got %v rows", sets.Len())
+		t.Errorf("got %v rows, want 4 in the order of the parts", sets.Len())
 	}
 	empty, err := Concat(s)
 	if err != nil || empty.Len() != 0 {
-		t.Errorf("nothing joined: %v, %v", empty, err)
+		t.Errorf("no parts: got %v, error %v", empty, err)
 	}
 }

@@ -38,8 +38,8 @@ func constrained(t testing.TB) records.Schema {
 			[]string{"Köln", "x"}, []string{"Graz", "y"}, []string{"", "y"}))
 }
 
-// TestKeptRecordsObey: values of columns on different grids, held in different ways, compared by
-// the values themselves.
+// TestKeptRecordsObey: kept records obey every constraint. The test compares the values themselves,
+// of columns on different grids and in different representations.
 func TestKeptRecordsObey(t *testing.T) {
 	s := constrained(t)
 	if err := s.Validate(); err != nil {
@@ -110,7 +110,7 @@ records: row 3, column "b": breaks the constraint: (b) unique` {
 		t.Errorf("%v", err)
 	}
 	if f.Value(1, 0) != "5" || f.Value(2, 2) != "yes" {
-		t.Error("the strict test changed a record")
+		t.Error("Check changed a record")
 	}
 }
 
@@ -137,7 +137,7 @@ func TestRepairsAreTheNearest(t *testing.T) {
 	f = must(records.FromValues(s, []any{0, 2, 4, "p", "p"}, []any{0, 2, 9, "p", "p"}))(t)
 	kept, _ = records.AsFrame(must(e.Keep(f, 2))(t))
 	if kept.Len() != 1 || kept.Value(0, 1) != "4" || kept.Value(0, 2) != "2" {
-		t.Errorf("%d kept: b holds no 9", kept.Len())
+		t.Errorf("kept %d records, want only the first, repaired: b cannot hold 9", kept.Len())
 	}
 }
 
@@ -156,10 +156,10 @@ func TestConstraintsReadBack(t *testing.T) {
 		t.Errorf("%d constraints without labels", got)
 	}
 	if !s.WithConstraints().Equal(s) || len(s.WithConstraints().Constraints()) != 0 {
-		t.Error("constraints make another schema")
+		t.Error("constraints affect the equality of schemas")
 	}
 	if err := records.Sets(5, 2).WithConstraints(records.HasItems(1)).Validate(); err == nil {
-		t.Error("a schema of sets has constraints")
+		t.Error("a schema of sets accepts constraints on columns")
 	}
 	for _, text := range []string{`{"type":"items","columns":["a"]}`, `{"type":"","columns":["a"]}`,
 		`{"type":"unique","columns":["b"]}`, `{"type":"unique","columns":[]}`,
@@ -169,7 +169,7 @@ func TestConstraintsReadBack(t *testing.T) {
 		err := json.Unmarshal([]byte(`{"kind":"table","columns":[{"name":"a","type":"integer","lo":0,"hi":9},
 			{"name":"c","type":"integer","lo":0,"hi":9}],"constraints":[`+text+`]}`), &back)
 		if err == nil {
-			t.Errorf("%s is read", text)
+			t.Errorf("%s is accepted", text)
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestItemConstraints(t *testing.T) {
 	for _, wrong := range []records.Constraint{records.HasItems(6), records.HasItems(1, 2, 3, 4),
 		records.Only("a", 1)} {
 		if _, err := records.NewEnforcer(s, wrong); err == nil {
-			t.Errorf("%v of %v", wrong, s)
+			t.Errorf("constraint %v is accepted for %v", wrong, s)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func gz(data []byte) []byte {
 	return out.Bytes()
 }
 
-// idx returns a file in the idx format with any body.
+// idx returns a file in the idx format with the given axes and body.
 func idx(sizes []uint32, body ...byte) []byte {
 	out := []byte{0, 0, 8, byte(len(sizes))}
 	for _, s := range sizes {
@@ -47,7 +47,7 @@ func TestIDXRoundTrip(t *testing.T) {
 	}
 	if !bytes.Equal(images.Bytes(), idx([]uint32{3, 2, 2}, pixels...)) ||
 		!bytes.Equal(labels.Bytes(), idx([]uint32{3}, 2, 0, 1)) {
-		t.Error("the files are not idx")
+		t.Error("the files are not in the idx format")
 	}
 	for name, wrap := range map[string]func([]byte) []byte{"plain": bytes.Clone, "gzip": gz} {
 		back, err := records.ReadIDX(bytes.NewReader(wrap(images.Bytes())),
@@ -58,7 +58,7 @@ func TestIDXRoundTrip(t *testing.T) {
 		want, _ := table.Flat()
 		if got, _ := back.Flat(); !slices.Equal(got, want) ||
 			!slices.Equal(back.Labels(), table.Labels()) {
-			t.Errorf("%s: came back as %v of %v", name, got, back.Labels())
+			t.Errorf("%s: read back as %v with labels %v", name, got, back.Labels())
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestIDXFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if table.Len() != 2 || table.Label(0) != 1 || table.Label(1) != 0 || records.Check(table) == nil {
-		t.Errorf("read %d records of %v", table.Len(), table.Labels())
+		t.Errorf("read %d records with labels %v", table.Len(), table.Labels())
 	}
 	if table, err = records.OpenIDX(images, "", records.BinaryImage(2, 2)); err != nil ||
 		table.Row(nil, 0)[3] != 1 {
@@ -138,7 +138,7 @@ func spoil(data []byte) []byte {
 	return data
 }
 
-// TestHeadersAllocateNothing reads a header that announces eight gigabytes.
+// TestHeadersAllocateNothing reads headers that declare at least eight gigabytes.
 func TestHeadersAllocateNothing(t *testing.T) {
 	header := []byte(
 		"\x93NUMPY\x01\x00\x46\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2000000000, " +
@@ -153,7 +153,7 @@ func TestHeadersAllocateNothing(t *testing.T) {
 		t.Errorf("errors %v, %v", first, second)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
-		t.Errorf("a made-up size costs %d bytes", used)
+		t.Errorf("a false size in a header costs %d bytes", used)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestTransactions(t *testing.T) {
 			}
 		}
 		if err := records.Check(table); err == nil || strings.Count(err.Error(), "row 4") != 3 {
-			t.Errorf("%s: the strict check says %v", name, err)
+			t.Errorf("%s: Check returns %v", name, err)
 		}
 		var out bytes.Buffer
 		if err := records.WriteTransactions(&out, table); err != nil {
@@ -275,7 +275,7 @@ func TestWhatIsNoTransaction(t *testing.T) {
 			}
 		}
 		if err := records.Check(table); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: the strict check says %v", text, err)
+			t.Errorf("%q: Check returns %v", text, err)
 		}
 	}
 	var shape *param.Error
@@ -302,7 +302,7 @@ func TestCSVRoundTrip(t *testing.T) {
 		got, _ := back.Flat()
 		if want, _ := table.Flat(); !slices.Equal(got, want) ||
 			!slices.Equal(back.Labels(), table.Labels()) {
-			t.Errorf("%+v: came back as %v of %v", layout, got, back.Labels())
+			t.Errorf("%+v: read back as %v with labels %v", layout, got, back.Labels())
 		}
 	}
 	path := filepath.Join(t.TempDir(), "a.csv")
@@ -312,11 +312,11 @@ func TestCSVRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if odd.Label(1) != 0 || odd.Row(nil, 1)[1] != 5 || records.Check(odd) == nil {
-		t.Errorf("read %v of %v", odd.Matrix(), odd.Labels())
+		t.Errorf("read %v with labels %v", odd.Matrix(), odd.Labels())
 	}
 }
 
-// TestLinesThatCannotBeRead: each becomes a separate neutral record, which Check reports.
+// TestLinesThatCannotBeRead: each such line becomes a separate neutral record, which Check reports.
 func TestLinesThatCannotBeRead(t *testing.T) {
 	s := records.Interval(2, -1, 9).WithLabels("a", "b").WithUnknown("b")
 	for text, rows := range map[string]int{
@@ -334,13 +334,13 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 			t.Fatalf("%q: %d records", text, table.Len())
 		}
 		if row := table.Row(nil, 0); row[0] != 1 || row[1] != 2 || table.Label(0) != 0 {
-			t.Errorf("%q: the first record is %v of %d", text, row, table.Label(0))
+			t.Errorf("%q: the first record is %v of class %d", text, row, table.Label(0))
 		}
 		if row := table.Row(nil, rows-1); row[1] != -1 {
 			t.Errorf("%q: the last record is %v", text, row)
 		}
 		if err := records.Check(table); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: the strict check says %v", text, err)
+			t.Errorf("%q: Check returns %v", text, err)
 		}
 	}
 	if _, err := (records.CSV{Header: true}).Read(strings.NewReader("a,b\n1,2,a\n"),
@@ -384,12 +384,12 @@ func TestNPZRoundTrip(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if got, _ := back.Flat(); !slices.Equal(got, flat) || !slices.Equal(back.Labels(), labels) {
-			t.Errorf("%s: came back as %v of %v", name, got, back.Labels())
+			t.Errorf("%s: read back as %v with labels %v", name, got, back.Labels())
 		}
 	}
 }
 
-// npy writes an array with the given element type and shape.
+// npy returns an array in NumPy's format with the given element type, shape and body.
 func npy(descr, shape string, body ...byte) []byte {
 	header := "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }\n"
 	out := append([]byte("\x93NUMPY\x02\x00"),

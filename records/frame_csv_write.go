@@ -59,8 +59,8 @@ func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bo
 // Names if it is set, otherwise those of the schema. A column of Names that the schema does not
 // have is left empty.
 //
-// Errors: the writer's; *[param.Error] for a layout that does not fit, or with which a missing
-// value would be read as a level.
+// Errors: the writer's; *[param.Error] for a layout that does not fit, or in which a missing value
+// would be read back as a level.
 func (c CSV) WriteFrame(w io.Writer, f *Frame) error {
 	if f == nil {
 		return given("records.CSV.WriteFrame", nil)
@@ -91,7 +91,7 @@ type frameWriter struct {
 	w       *bufio.Writer
 	names   []string
 	columns []int    // the column of each field, or -1
-	missing []string // how each column writes a missing value
+	missing []string // the text of a missing value in each column
 	comma   rune
 	comment rune
 	scratch []byte

@@ -7,7 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// rowReader reads the rows of a table from a file, some at a time.
+// rowReader reads the rows of a table from a file in parts.
 type rowReader interface {
 	// read appends at most n rows to the builder; io.EOF means that there are no more.
 	read(n int) error

@@ -16,7 +16,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// people has a column of every kind, with every setting of columns.
+// people returns a schema of numbers and levels that covers the settings of columns.
 func people(t testing.TB) records.Schema {
 	t.Helper()
 	return must(records.NewSchema(
@@ -102,7 +102,7 @@ func TestLogarithmBendsTheScale(t *testing.T) {
 	f := must(records.FromValues(s, []any{19}, []any{10}, []any{109}))(t)
 	got := []float32{f.Row(nil, 0)[0], f.Row(nil, 1)[0], f.Row(nil, 2)[0]}
 	if !slices.Equal(got, []float32{.5, 0, 1}) {
-		t.Errorf("10, 19 and 109 lie at %v", got)
+		t.Errorf("19, 10 and 109 are encoded as %v, want [0.5 0 1]", got)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestMaxNormIsAttained(t *testing.T) {
 		[]any{250, 1e9, 90, 20, "all", "XL", "none", nil, "Köln", "Male", "yes"}))(t)
 	if got := norm(f.Row(nil, 0)); got != math.Sqrt(10) || s.MaxNorm() < got ||
 		s.MaxNorm() > got*(1+1e-15) {
-		t.Errorf("norm %v of %v", got, s.MaxNorm())
+		t.Errorf("got norm %v, and a MaxNorm of %v", got, s.MaxNorm())
 	}
 }
 
@@ -126,7 +126,7 @@ func norm(row []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// validRow fails the test unless an encoded row is one that the schema can hold.
+// validRow fails the test if an encoded row is not one that the schema can hold.
 func validRow(t *testing.T, s records.Schema, row []float32) {
 	t.Helper()
 	for _, b := range s.Blocks() {
@@ -147,8 +147,8 @@ func validRow(t *testing.T, s records.Schema, row []float32) {
 	}
 }
 
-// hostile returns a random encoded coordinate: mostly inside, often on an edge, and
-// sometimes any float32 there is.
+// hostile returns a random encoded coordinate: mostly inside, often on an edge, and sometimes an
+// arbitrary float32.
 func hostile(r *rand.Rand) float32 {
 	switch r.IntN(8) {
 	case 0:
@@ -161,8 +161,8 @@ func hostile(r *rand.Rand) float32 {
 	return r.Float32()*1.2 - 0.1
 }
 
-// TestManyDecodedRowsAreValid: two hundred thousand, or a million with the flag -every-text, pass
-// the strict test, come back from CSV unchanged, and are encoded inside the schema.
+// TestManyDecodedRowsAreValid: two hundred thousand decoded rows, or a million with the flag
+// -every-text, pass Check, stay the same in CSV, and are encoded inside the schema.
 func TestManyDecodedRowsAreValid(t *testing.T) {
 	n := 200_000
 	if *everyText {
@@ -189,7 +189,7 @@ func TestManyDecodedRowsAreValid(t *testing.T) {
 		}
 		back := throughCSV(t, records.CSV{}, f)
 		if !sameFrame(f, back) {
-			t.Fatal("the rows come back otherwise from CSV")
+			t.Fatal("CSV changes the rows")
 		}
 		back.Range(0, back.Len(), &b)
 		if !slices.Equal(b.Labels, labels) {
@@ -197,7 +197,7 @@ func TestManyDecodedRowsAreValid(t *testing.T) {
 		}
 		for i := range b.Rows {
 			if row := b.Dense.Row(i); norm(row) > s.MaxNorm() {
-				t.Fatalf("norm %v", norm(row))
+				t.Fatalf("got norm %v, above MaxNorm", norm(row))
 			} else {
 				validRow(t, s, row)
 			}
@@ -251,7 +251,7 @@ func TestEncodingIsStable(t *testing.T) {
 	again := slices.Clone(b.Dense.Data)
 	s.Clamp(again)
 	if !slices.Equal(again, b.Dense.Data) {
-		t.Error("clamping moves a row of the schema")
+		t.Error("Clamp changes a row that is in the schema")
 	}
 }
 
@@ -268,7 +268,7 @@ func TestClampMakesRowsOfTheSchema(t *testing.T) {
 	}
 	for _, v := range flat[500*s.Dim():] {
 		if !(v >= 0 && v <= 1) {
-			t.Errorf("a rest of %v", v)
+			t.Errorf("a coordinate after the last whole row is %v, want one in [0, 1]", v)
 		}
 	}
 }
@@ -297,13 +297,13 @@ func TestFrameIsData(t *testing.T) {
 			}
 		}
 		if some.Labels[k] != labels[i] || some.Index[k] != i || taken.Label(k) != int(labels[i]) {
-			t.Errorf("label or index of row %d", i)
+			t.Errorf("row %d has a wrong label or index", i)
 		}
 	}
 	joined := must(records.Concat(s, f.Slice(0, 13), onlyData{f.Slice(13, 13)},
 		f.Slice(13, 40)))(t).(*records.Frame)
 	if !sameFrame(joined, f) || !slices.Equal(joined.Labels(), labels) {
-		t.Error("parts joined are not the whole")
+		t.Error("the joined parts differ from the whole")
 	}
 	bare := f.WithoutLabels()
 	bare.Range(0, 40, &some)
@@ -314,7 +314,7 @@ func TestFrameIsData(t *testing.T) {
 	for l, rows := range f.RowsByLabel() {
 		for _, i := range rows {
 			if labels[i] != int32(l) {
-				t.Errorf("row %d in class %d", i, l)
+				t.Errorf("row %d is listed in class %d", i, l)
 			}
 		}
 	}
@@ -328,7 +328,7 @@ func TestForeignDataOfATableIsJoined(t *testing.T) {
 	f := must(records.DecodeFlat(s, make([]float32, 2*s.Dim()), 1, 0))(t)
 	joined := must(records.Concat(s, onlyData{f}, f))(t).(*records.Frame)
 	if joined.Len() != 4 || !sameFrame(joined.Slice(0, 2), f) || records.Check(onlyData{f}) != nil {
-		t.Error("foreign data joined")
+		t.Error("data of another type are joined wrongly")
 	}
 }
 
@@ -360,7 +360,7 @@ func TestEncodedIsATableOfVectors(t *testing.T) {
 	if e.Schema().Kind() != records.IntervalVector || !slices.Equal(e.Labels(), f.Labels()) ||
 		!slices.Equal(e.Schema().ClassNames(), s.ClassNames()) ||
 		records.Check(e) != nil || e.Schema().Validate() != nil {
-		t.Errorf("%v of %v", e.Schema(), e.Labels())
+		t.Errorf("got schema %v with labels %v", e.Schema(), e.Labels())
 	}
 	for i := range 2 {
 		if !slices.Equal(e.Row(nil, i), f.Row(nil, i)) {
@@ -368,7 +368,7 @@ func TestEncodedIsATableOfVectors(t *testing.T) {
 		}
 	}
 	if e := f.WithoutLabels().Encoded(); e.Labels() != nil || e.Len() != 2 {
-		t.Error("without labels")
+		t.Error("without labels: the encoded table has labels, or not 2 rows")
 	}
 }
 
@@ -391,7 +391,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	rows := []int32{1, 2, 3}
 	f.Range(0, 9, &b)
 	if n := testing.AllocsPerRun(100, func() { f.Gather(rows, &b); f.Range(2, 8, &b) }); n > 0 {
-		t.Errorf("%v allocations a batch", n)
+		t.Errorf("got %v allocations per batch, want 0", n)
 	}
 }
 
@@ -442,13 +442,14 @@ func TestStrayCellsAreThoseThatCheckReports(t *testing.T) {
 		[]any{"x", 1e6, 40.5, "?", "half", "XXL", nil, nil, "Bonn", nil, "maybe"}))(t)
 	for j := range s.Columns() {
 		if f.Stray(0, j) || !f.Stray(1, j) {
-			t.Errorf("column %d: %v and %v", j, f.Stray(0, j), f.Stray(1, j))
+			t.Errorf("column %d: Stray returns %v and %v, want false and true",
+				j, f.Stray(0, j), f.Stray(1, j))
 		}
 	}
 	said := records.WithUnit(f, records.UnitUser)
 	if inside, ok := records.AsFrame(said); !ok || inside != f ||
 		records.Check(said).Error() != records.Check(f).Error() {
-		t.Error("what is stated about a frame hides it")
+		t.Error("a statement about a frame hides the frame")
 	}
 	if _, ok := records.AsFrame(onlyData{f}); ok {
 		t.Error("data of another type is taken for a frame")
@@ -535,7 +536,7 @@ func TestSchemaOfATableReportsMistakes(t *testing.T) {
 	if _, err := records.NewSchema(records.Numeric("a", 1, 0), records.Flag("b", "x", "x")); err ==
 		nil ||
 		!strings.Contains(err.Error(), `"a"`) || !strings.Contains(err.Error(), `"b"`) {
-		t.Errorf("not every mistake: %v", err)
+		t.Errorf("the error does not list every mistake: %v", err)
 	}
 }
 
@@ -553,7 +554,7 @@ func TestLabelsOfATableChange(t *testing.T) {
 	}
 	f := must(records.DecodeFlat(again, make([]float32, again.Dim()), 9))(t)
 	if f.Label(0) != 1 {
-		t.Errorf("an unknown class becomes %d", f.Label(0))
+		t.Errorf("an unknown class becomes %d, want 1", f.Label(0))
 	}
 	if s.WithLabels("a", "a").Validate() == nil || s.WithUnknown("no").Validate() == nil {
 		t.Error("wrong labels are valid")
@@ -586,7 +587,7 @@ func TestTablesAreNoVectors(t *testing.T) {
 		}
 	}
 	if _, err := records.DecodeFlat(s, make([]float32, s.Dim()+1), 0); !errors.As(err, &shape) {
-		t.Errorf("a row and a bit: %v", err)
+		t.Errorf("a row and one coordinate: %v", err)
 	}
 }
 
@@ -634,7 +635,7 @@ func TestSchemaFile(t *testing.T) {
 	}
 	for _, text := range []string{"", "{", "{} {}", `{"kind":"table"}`} {
 		if _, err := records.ReadSchema(strings.NewReader(text)); err == nil {
-			t.Errorf("%q is a schema", text)
+			t.Errorf("%q is accepted as a schema", text)
 		}
 	}
 }

@@ -57,7 +57,8 @@ func mixed64(h uint64) uint64 {
 	return h ^ h>>31
 }
 
-// bucket returns the bucket of a text, or the one that the text names by its number.
+// bucket returns the bucket of a text. The name of a bucket, such as "bucket-17", is in that
+// bucket.
 func (k *cellCode) bucket(text string) uint16 {
 	if number, named := strings.CutPrefix(text, bucketPrefix); named && digitsOnly(number) {
 		if n, ok := wholeNumber(number); ok && n < int64(k.levels) {

@@ -156,7 +156,7 @@ func WriteIDX(images, labels io.Writer, t *Table) error {
 	})
 }
 
-// writeIDX writes a header and then what row appends for every record.
+// writeIDX writes a header, and then the bytes that row appends for every record.
 func writeIDX(w io.Writer, sizes []uint32, row func(dst []uint8, i int) []uint8) error {
 	bw := bufio.NewWriter(w)
 	bw.Write([]byte{0, 0, idxBytes, byte(len(sizes))})

@@ -9,24 +9,23 @@ import (
 	"slices"
 )
 
-// Overlap reports whether two data sets are known to share records: whether one is the other, a
-// slice or another view of it, rows taken from it, the same mapped file, or a wrapper around any of
-// these, including a wrapper of a user-defined type. Algorithms that take public records use it to
-// detect private ones.
+// Overlap reports whether two data sets are known to share records. This is so if one is the other,
+// a slice or another view of it, rows taken from it, the same mapped file, or a wrapper around any
+// of these, including a wrapper of a user-defined type. Algorithms that take public records use
+// Overlap to detect private ones.
 //
 // It compares where records are stored and which table they were taken from, never their values, so
-// its result depends on no record's value. It does not detect copies made in other ways than by
-// Take, [Concat], [Binarize], [GroupBy] and [Frame.Encoded]. Rows taken from a table always overlap
-// with a slice of the same table, whichever rows they are. Two slices, or two sets of rows taken
-// from one table, may be different records and need not overlap.
+// its result depends on no record's value. It detects copies only if they were made by Take,
+// [Concat], [Binarize], [GroupBy] or [Frame.Encoded]. Rows taken from a table always overlap with a
+// slice of the same table, whichever rows they are. Two slices, or two sets of rows taken from one
+// table, may be different records and need not overlap.
 func Overlap(a, b Data) bool {
 	x, y := placesOf(a), placesOf(b)
 	return meet(x.own, y.own) || sameFile(x.files, y.files) || descend(x.homes, y.homes) ||
 		descend(y.homes, x.homes)
 }
 
-// origin identifies the records of a table by more than their values, and remembers which tables
-// they were copied from.
+// origin identifies a table, and remembers the tables that its records were copied from.
 type origin struct{ of []*origin }
 
 func (o *origin) copied() *origin { return &origin{[]*origin{o}} }
@@ -40,7 +39,7 @@ func joined(parts []Data) *origin {
 	return out
 }
 
-// descend reports whether one of the tables in from was copied from one of those in to.
+// descend reports whether a table in to was copied, directly or not, from a table in from.
 func descend(from, to []*origin) bool {
 	seen := map[*origin]bool{}
 	for left := slices.Clone(to); len(left) > 0; {
@@ -66,8 +65,8 @@ type places struct {
 	homes []*origin
 	files []fs.FileInfo
 	seen  map[visit]bool
-	left  int // how many more values are examined
-	away  int // the number of consecutive pointers to values that are not data that led here
+	left  int // the number of values that may still be examined
+	away  int // the number of consecutive pointers followed to values that are not data
 }
 
 // visit is an object that has been examined. It includes the type, since a struct and its first
@@ -78,14 +77,15 @@ type visit struct {
 	away int
 }
 
-// mostAway is the largest number of consecutive pointers to values that are not data that are
-// followed.
+// mostAway is the largest number of consecutive pointers that are followed to values that are not
+// data.
 const mostAway = 3
 
 // extent is a piece of memory.
 type extent struct{ lo, hi uintptr }
 
-// mostPlaces bounds the time that a user-defined type's lists of rows can take.
+// mostPlaces bounds the number of values that are examined, and so the time for a user-defined
+// type.
 const mostPlaces = 1 << 20
 
 func placesOf(d Data) places {
@@ -95,11 +95,11 @@ func placesOf(d Data) places {
 	return p
 }
 
-// meet reports whether two lists in order of their starts have a byte in common.
+// meet reports whether two lists of extents, both sorted by lo, have a byte in common.
 func meet(a, b []extent) bool {
 	for len(a) > 0 && len(b) > 0 {
 		switch {
-		case a[0].hi <= b[0].lo: // it ends before all others of b
+		case a[0].hi <= b[0].lo: // a[0] ends before every extent of b
 			a = a[1:]
 		case b[0].hi <= a[0].lo:
 			b = b[1:]
@@ -118,9 +118,9 @@ func sameFile(a, b []fs.FileInfo) bool {
 
 var dataType = reflect.TypeFor[Data]()
 
-// walk records where a data set, or a field of one, stores records: in data and in numbers. Behind
-// a pointer to a value that is not data, only data count: data sets that share a connection or a
-// description do not share records.
+// walk records where a data set, or a field of one, stores records: in other data and in slices of
+// numbers. Behind a pointer to a value that is not data, only data count: data sets that share a
+// connection or a description do not share records.
 func (p *places) walk(v reflect.Value) {
 	if p.left--; p.left < 0 || !v.IsValid() || v.Type() == reflect.TypeFor[Schema]() {
 		return
@@ -152,7 +152,7 @@ func (p *places) walk(v reflect.Value) {
 	}
 }
 
-// behind examines what a pointer or an interface holds.
+// behind examines the value that a pointer or an interface holds.
 func (p *places) behind(v reflect.Value) {
 	pointer := v.Kind() == reflect.Pointer
 	if !v.IsValid() || pointer && v.IsNil() {
@@ -195,7 +195,7 @@ func (p *places) elements(v reflect.Value) {
 	}
 }
 
-// numeric reports whether a type consists of numbers, in slices or structs up to a depth.
+// numeric reports whether a type consists of numbers, in slices or structs up to the given depth.
 func numeric(t reflect.Type, depth int) bool {
 	switch k := t.Kind(); k {
 	case reflect.Slice, reflect.Array:
@@ -273,8 +273,8 @@ func (p *places) table(home *origin, storage ...any) {
 	}
 }
 
-// sets records the table's rows, and no other rows of their blocks, by the addresses of their
-// offsets.
+// sets records the table's rows by the addresses of their offsets. It does not record other rows of
+// the same blocks.
 func (p *places) sets(t *SetTable) {
 	p.table(t.home, t.labels.raw)
 	for i := 0; i < t.n; {
@@ -285,7 +285,7 @@ func (p *places) sets(t *SetTable) {
 	}
 }
 
-// mapped records a reader and, if it has one, its file.
+// mapped records a reader and the reader's file, if there is one.
 func (p *places) mapped(r io.ReaderAt, info fs.FileInfo) {
 	if info != nil {
 		p.files = append(p.files, info)

@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/records/images"
 )
 
-// TestWritePNG: every class begins a row, and every pixel is where its image is.
+// TestWritePNG: every class begins a new row, and every pixel is in its place.
 func TestWritePNG(t *testing.T) {
 	const side = 4
 	s := records.Image(side, side).WithLabels("a", "b")
@@ -50,7 +50,7 @@ func TestWritePNG(t *testing.T) {
 	}
 }
 
-// TestWritePNGOfColours: channels of a pixel are its colour.
+// TestWritePNGOfColours: the channels of a pixel give its colour.
 func TestWritePNGOfColours(t *testing.T) {
 	table, err := records.FromFlat(records.RGBImage(1, 2), []float32{1, 0, 0, 0, 0.2, 1})
 	if err != nil {
@@ -71,7 +71,7 @@ func TestWritePNGOfColours(t *testing.T) {
 	}
 }
 
-// TestWritePNGRefuses: records that are not images are an error.
+// TestWritePNGRefuses: WritePNG rejects records that are not images, no images per row, and nil.
 func TestWritePNGRefuses(t *testing.T) {
 	vector, err := records.FromFlat(records.Binary(4), make([]float32, 4))
 	if err != nil {
