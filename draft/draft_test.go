@@ -22,7 +22,7 @@ import (
 
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}
 
-// wide has a column of every kind.
+// wide returns a schema with columns of several kinds.
 func wide(t testing.TB) records.Schema {
 	t.Helper()
 	s, err := records.NewSchema(
@@ -61,7 +61,7 @@ func fitted(t testing.TB, p *draft.Plan, data records.Data) *draft.Draft {
 	return d
 }
 
-// people draws rows whose values lie where a draft should find them.
+// people draws rows with values in known ranges, which a draft should find.
 func people(t testing.TB, n int) *records.Frame {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -83,8 +83,8 @@ func people(t testing.TB, n int) *records.Frame {
 	return b.Frame()
 }
 
-// TestDraftFindsBoundsAndLevels: noise alone spoils a run with probability 1e-9,
-// and whatever has to be found has more than 10 standard deviations to spare.
+// TestDraftFindsBoundsAndLevels: noise alone spoils a run with probability 1e-9, and every count
+// that must be found exceeds the threshold by more than 10 standard deviations.
 func TestDraftFindsBoundsAndLevels(t *testing.T) {
 	data := people(t, 20_000)
 	for _, r := range relations {
@@ -102,7 +102,7 @@ func TestDraftFindsBoundsAndLevels(t *testing.T) {
 			lo, hi := got[name].Bounds()
 			if lo < within[0] || lo > within[1] || hi < within[2] || hi > within[3] ||
 				got[name].HasMissing() {
-				t.Errorf("%v, %s: [%g, %g]", r, name, lo, hi)
+				t.Errorf("%v, %s: got bounds [%g, %g]", r, name, lo, hi)
 			}
 		}
 		if !slices.Equal(got["grade"].Levels(), []string{"b", "c", "d"}) ||
@@ -124,9 +124,9 @@ func TestDraftFindsBoundsAndLevels(t *testing.T) {
 	}
 }
 
-// TestThinTailsAreFound: 3000 records spread over 40 bins are in no bin alone,
-// and yet bounds reach out to most of them: the counts of 32 bins exceed their
-// threshold by 11 standard deviations.
+// TestThinTailsAreFound: 3000 records are spread over 40 bins, none of which is found alone. The
+// bounds still include most of the records: the counts of 32 bins together exceed their threshold
+// by 11 standard deviations.
 func TestThinTailsAreFound(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("gain", 0, 1e7))
 	if err != nil {
@@ -158,12 +158,13 @@ func TestThinTailsAreFound(t *testing.T) {
 		}
 	}
 	if p.Threshold < 3000.0/40 || lo != 0 || beyond > 2000 || hi > 1e6 {
-		t.Errorf("[%g, %g] leaves %d of 3000 outside; one bin needs %.0f", lo, hi, beyond, p.Threshold)
+		t.Errorf("got [%g, %g], which leaves %d of 3000 outside; one bin needs %.0f",
+			lo, hi, beyond, p.Threshold)
 	}
 }
 
-// TestEdgesOfBinsAreHeld: every number falls into a bin that holds it, so that a
-// column of equal numbers is drafted between bounds that hold them.
+// TestEdgesOfBinsAreHeld: a column of equal numbers is drafted with bounds that include the number,
+// even if it is an edge of a bin.
 func TestEdgesOfBinsAreHeld(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 50, Delta: 1e-6}
 	for _, c := range []records.Column{records.Numeric("a", -10, 1000),
@@ -212,7 +213,7 @@ func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
 	}
 }
 
-// run returns all that leaves one.
+// run returns a function that runs the plan and returns everything that the run releases.
 func run(p *draft.Plan) func(context.Context, *accountant.Ledger, records.Data) (any, error) {
 	return func(ctx context.Context, ledger *accountant.Ledger, data records.Data) (any, error) {
 		d, err := draft.Fit(ctx, p, data, ledger)
@@ -223,9 +224,9 @@ func run(p *draft.Plan) func(context.Context, *accountant.Ledger, records.Data) 
 	}
 }
 
-// TestSensitivityByBruteForce puts every row of a small table in place of every
-// other, and beside some: the recorded inputs must be no farther apart than
-// declared.
+// TestSensitivityByBruteForce replaces every row of a small table by every other row, or adds it to
+// an empty table and to another row. The recorded inputs must differ by at most the declared
+// sensitivity.
 func TestSensitivityByBruteForce(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("n", -2, 2).WithMissing(),
 		records.Categorical("c", "x", "y"), records.Ordinal("o", "a", "b", "c").WithMissing())
@@ -267,8 +268,8 @@ func TestSensitivityByBruteForce(t *testing.T) {
 	}
 }
 
-// TestTheStatedSensitivityIsAttained: no noise is wasted. At this budget there is
-// next to none.
+// TestTheStatedSensitivityIsAttained: one record changes the counts by the declared sensitivity, so
+// no noise is wasted. At this budget there is almost no noise.
 func TestTheStatedSensitivityIsAttained(t *testing.T) {
 	data, err := records.FromValues(wide(t), []any{1, 1, 1, "a", "x", "p", "no", "u"},
 		[]any{nil, 9, 2000, "?", "y", nil, "no", "u"})
@@ -295,8 +296,8 @@ func TestTheStatedSensitivityIsAttained(t *testing.T) {
 	}
 }
 
-// TestPlanIsTheBill: what the ledger holds is what the plan says, before and
-// after JSON.
+// TestPlanIsTheBill: the ledger holds the event and the price that the plan states, also after the
+// plan is written to JSON and read back.
 func TestPlanIsTheBill(t *testing.T) {
 	for _, r := range relations {
 		p := planned(t, config(t, r))
@@ -306,7 +307,7 @@ func TestPlanIsTheBill(t *testing.T) {
 		}
 		var back draft.Plan
 		if err := json.Unmarshal(text, &back); err != nil || back.String() != p.String() {
-			t.Errorf("%v\nbecomes\n%v (%v)", p, &back, err)
+			t.Errorf("%v\nis read back as\n%v (%v)", p, &back, err)
 		}
 		ledger := accountant.NewLedger(p.Config.Budget)
 		if _, err := draft.Fit(context.Background(), &back, people(t, 10), ledger); err != nil {
@@ -359,11 +360,11 @@ func TestEmptyDataIsDrafted(t *testing.T) {
 	c := config(t, accountant.AddOrRemoveOne)
 	c.FalseAlarm = 1e-9
 	if d := fitted(t, planned(t, c), people(t, 0)); !d.Schema.Equal(c.Candidates) {
-		t.Errorf("of nothing: %v", d)
+		t.Errorf("no records: got %v", d)
 	}
 }
 
-// TestPartsAreTheWhole: the same counts, whichever way the records come.
+// TestPartsAreTheWhole: records that arrive in parts give the same counts, up to the noise.
 func TestPartsAreTheWhole(t *testing.T) {
 	data := people(t, 9000)
 	c := config(t, accountant.ReplaceOne)
@@ -456,12 +457,12 @@ func TestMistakesAreReported(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestNoiseIsWhatThePlanSays, and no more. Counts of 4000 empty cells are normal
-// with the plan's standard deviation: their squares divided by its square have
-// mean 1 and standard deviation √(2/4000) = .022, so that six and a half of
-// those are exceeded with probability below 1e-8; a standard deviation ×.7 or
-// ×1.3 would be 20 of them away. Nothing may pass: with FalseAlarm 1e-9 a run is
-// wrong with that probability.
+// TestNoiseIsWhatThePlanSays: the noise has the plan's standard deviation. The counts of 4000 empty
+// cells are normal. The mean of their squares, divided by the plan's variance, has expectation 1
+// and standard deviation √(2/4000) = 0.022. The test allows 6.5 of these standard deviations, which
+// are exceeded with probability below 1e-8. Noise with 0.7 or 1.3 times the plan's standard
+// deviation would be 20 of them away. No cell may be kept: with FalseAlarm 1e-9 this fails with
+// that probability.
 func TestNoiseIsWhatThePlanSays(t *testing.T) {
 	var levels []string
 	for i := range 3999 {
@@ -482,11 +483,11 @@ func TestNoiseIsWhatThePlanSays(t *testing.T) {
 	for _, cell := range fitted(t, p, f).Columns[0].Cells {
 		squares += cell.Count * cell.Count / (p.Std * p.Std)
 		if cell.Kept {
-			t.Errorf("%v passes at %v", cell, p.Threshold)
+			t.Errorf("%v is kept at threshold %v", cell, p.Threshold)
 		}
 	}
 	if mean := squares / 4000; math.Abs(mean-1) > 6.5*math.Sqrt(2.0/4000) {
-		t.Errorf("the noise is %v times what the plan says", math.Sqrt(mean))
+		t.Errorf("the standard deviation of the noise is %v times the plan's", math.Sqrt(mean))
 	}
 }
 

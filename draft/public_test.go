@@ -34,7 +34,7 @@ func TestDraftOfPublicRows(t *testing.T) {
 	}
 	f, err := c.ReadFrame(strings.NewReader(text), s)
 	if err != nil || f.Len() != 3 {
-		t.Fatalf("the rows do not read: %v", err)
+		t.Fatalf("the rows cannot be read: %v", err)
 	}
 	if err := records.Check(f); err != nil {
 		t.Error(err)
@@ -74,7 +74,7 @@ func TestDraftsThatCannotBe(t *testing.T) {
 	}
 	if _, err := draft.FromPublic(strings.NewReader("1,2\n"), records.CSV{},
 		draft.Public{Skip: []string{"c1"}}); err == nil {
-		t.Error("a draft by which its own file cannot be read")
+		t.Error("a draft that cannot read its own file is accepted")
 	}
 	for _, text := range []string{"", "a,b\n1\n", "\"a\n1,2"} {
 		if _, err := draft.FromPublic(strings.NewReader(text), records.CSV{Header: true},
