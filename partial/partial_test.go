@@ -53,7 +53,7 @@ func empty(p partial.Pass) *partial.Partial {
 	return partial.New(p, schema, adder{mechanism.NewFixedSum(dim, 0x1p-20)}, false)
 }
 
-// rows returns n records that follow from the seed.
+// rows returns n records that the seed determines.
 func rows(t testing.TB, seed uint64, n int) records.Data {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -68,7 +68,7 @@ func rows(t testing.TB, seed uint64, n int) records.Data {
 	return d
 }
 
-// of returns the sums of one shard, whose records follow from its number.
+// of returns the sums of one shard. Its number determines its records.
 func of(t testing.TB, p partial.Pass, number int) *partial.Partial {
 	t.Helper()
 	s := empty(p)
@@ -104,8 +104,8 @@ func values(t testing.TB, a *partial.Partial) []float64 {
 	return out
 }
 
-// TestShardsCountOnce: the sums are those of all records, in whatever order shards arrive, and
-// however often and from whatever attempt each of them comes.
+// TestShardsCountOnce: the result is the sum over all records, whatever the order of the shards,
+// and whatever the number of attempts and deliveries of each shard.
 func TestShardsCountOnce(t *testing.T) {
 	const shards = 7
 	p, k := pass(t, "sums"), mechanism.NewKey()
@@ -134,7 +134,7 @@ func TestShardsCountOnce(t *testing.T) {
 			t.Fatalf("seed %d: %v, want %v", seed, got, want)
 		}
 		if n := len(all.Shards()); n != shards {
-			t.Fatalf("seed %d: %d shards", seed, n)
+			t.Fatalf("seed %d: got %d shards", seed, n)
 		}
 	}
 }
@@ -155,8 +155,8 @@ func TestMergedSumsAreEmpty(t *testing.T) {
 }
 
 // TestGroupsOfShards: merged sums are sealed under the names of all their shards. A group counts
-// once, a group that contains all counted shards replaces them, and a group that contains only
-// some of them and others is refused.
+// once. A group that contains all counted shards replaces them. A group that contains only some of
+// them, and other shards, is refused.
 func TestGroupsOfShards(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	group := func(numbers ...int) []byte {
@@ -222,13 +222,13 @@ func TestNamesOfShards(t *testing.T) {
 		t.Errorf("a second name, under which its records would count again: %v", err)
 	}
 	if err := named.Add(t.Context(), rows(t, 1, 1)); !errors.As(err, &wrong) {
-		t.Errorf("a record more: %v", err)
+		t.Errorf("a further record: %v", err)
 	}
 	if err := named.Merge(of(t, p, 2)); err != nil {
 		t.Errorf("merging sums without a name: %v", err)
 	}
 	if _, err := named.Seal(k, partial.Shard{Name: "one"}); !errors.As(err, &wrong) {
-		t.Errorf("sealing what holds records of no shard: %v", err)
+		t.Errorf("sealing sums with records of no shard: %v", err)
 	}
 	if _, err := empty(p).Seal(mechanism.Key{}, partial.Shard{Name: "x"}); !errors.As(err, &wrong) {
 		t.Errorf("no key: %v", err)
@@ -245,14 +245,14 @@ func TestSealedSumsAreBound(t *testing.T) {
 	}
 	var wrong *param.Error
 	if _, err := empty(pass(t, "other")).Open(k, good); !errors.As(err, &wrong) {
-		t.Errorf("another plan's: %v", err)
+		t.Errorf("sums of another plan: %v", err)
 	}
 	if _, err := empty(p).Open(mechanism.NewKey(), good); !errors.Is(err, mechanism.ErrSealed) {
 		t.Errorf("another key: %v", err)
 	}
 	coarse := partial.New(p, schema, adder{mechanism.NewFixedSum(dim, 0x1p-19)}, false)
 	if o, err := coarse.Open(k, good); !errors.As(err, &wrong) {
-		t.Errorf("the same whole numbers of another grid: %v, which are %v", err, values(t, o))
+		t.Errorf("the same whole numbers on another grid: error %v, values %v", err, values(t, o))
 	}
 	if err := coarse.Merge(of(t, p, 1)); !errors.As(err, &wrong) {
 		t.Errorf("sums on another grid are merged: %v", err)
@@ -261,16 +261,16 @@ func TestSealedSumsAreBound(t *testing.T) {
 		bad := slices.Clone(good)
 		bad[i] ^= 1
 		if o, err := empty(p).Open(k, bad); err == nil {
-			t.Errorf("byte %d of %d changed: %v", i, len(good), o.Shards())
+			t.Errorf("byte %d of %d changed: Open returns shards %v", i, len(good), o.Shards())
 		}
 		if _, err := empty(p).Open(k, good[:i]); err == nil {
-			t.Errorf("cut to %d bytes", i)
+			t.Errorf("cut to %d bytes: Open returns no error", i)
 		}
 	}
 	for _, old := range []string{"shard 1", "attempt", `"steps"`} {
 		renamed := bytes.Replace(good, []byte(old), []byte(strings.ToUpper(old)), 1)
 		if _, err := empty(p).Open(k, renamed); err == nil {
-			t.Errorf("%s renamed", old)
+			t.Errorf("%s renamed: Open returns no error", old)
 		}
 	}
 }
@@ -298,11 +298,11 @@ func TestSealedSumsTellNothing(t *testing.T) {
 	}
 	clear, _, _ := bytes.Cut(one, []byte("]}"))
 	if !bytes.HasPrefix(many, clear) || !bytes.HasPrefix(none, clear) {
-		t.Errorf("whether there are records is said in the clear: %s, and of none %s", clear,
+		t.Errorf("the header reveals whether there are records: %s, without records %s", clear,
 			none[:len(clear)])
 	}
 	users := empty(p)
-	for part := range 300 { // of users, in some parts
+	for part := range 300 { // users in some of 1000 parts
 		data := records.WithPart(records.WithUnit(rows(t, 1, 5), records.UnitUser), 2*part, 1000)
 		if err := users.Add(t.Context(), data); err != nil {
 			t.Fatal(err)
@@ -385,7 +385,7 @@ func TestNothingPrints(t *testing.T) {
 	for _, text := range []string{fmt.Sprintf("%v %+v %#v %d %s %x", s, s, s, s, s, k),
 		fmt.Sprintf("%v %+v %#v %s", k, k, k, k)} {
 		if strings.Trim(strings.ReplaceAll(text, "[private]", ""), " ") != "" {
-			t.Errorf("it prints %q", text)
+			t.Errorf("sums or keys print %q", text)
 		}
 	}
 	secret := fmt.Sprintf("%v", k.Secret())
@@ -396,7 +396,7 @@ func TestNothingPrints(t *testing.T) {
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "sums", s, "key", k)
 	if strings.Count(log.String(), "[private]") != 2 {
-		t.Errorf("it logs %q", log.String())
+		t.Errorf("sums and keys are logged as %q", log.String())
 	}
 	if text, err := json.Marshal(k); string(text) != `"[private]"` || err != nil {
 		t.Errorf("the key as JSON: %s, %v", text, err)
@@ -424,7 +424,7 @@ func TestZeroValuesAreRefused(t *testing.T) {
 		}
 		s.Reset()
 		if s.Sums() != nil || s.Shards() != nil || s.Unit() != "" || s.Real() {
-			t.Error("the zero value holds something")
+			t.Error("the zero value holds sums, shards or a unit")
 		}
 	}
 	if _, err := mechanism.ReadKey([]byte("short")); !errors.As(err, &wrong) {
@@ -450,7 +450,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		o, err := empty(p).Open(k, b)
 		if err == nil && len(o.Shards()) == 0 {
-			t.Error("sums of no shard")
+			t.Error("Open returns sums of no shard")
 		}
 	})
 }
@@ -466,8 +466,8 @@ func (f fragile) Add(ctx context.Context, data records.Data) error {
 	panic("a feature map that panics")
 }
 
-// TestSumsThatPanicked: sums whose Add panicked hold some of the records and cannot be used,
-// since a second try would count these twice.
+// TestSumsThatPanicked: sums whose Add panicked hold some of the records. They cannot be used,
+// since a second Add would count these records twice.
 func TestSumsThatPanicked(t *testing.T) {
 	p := pass(t, "sums")
 	s := partial.New(p, schema, fragile{adder{mechanism.NewFixedSum(dim, 0x1p-20)}}, false)
@@ -498,8 +498,8 @@ func (p *placed) Begin(shard string) error {
 
 func (p *placed) End() error { return p.ended }
 
-// TestBegin: a Sharded counter knows its shard before the first record; its sums can be sealed
-// only under the name of that shard, and not at all if the shard has changed.
+// TestBegin: a Sharded counter knows its shard before the first record. Its sums can be sealed only
+// under the name of that shard, and not at all if the shard has changed.
 func TestBegin(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	var wrong *param.Error
