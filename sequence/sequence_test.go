@@ -50,8 +50,8 @@ func mustPlan(t testing.TB, r accountant.Relation, first, then planner) *sequenc
 	return p
 }
 
-// spy is a user-defined system. As the second system it records which records it is given as
-// public; as the first system its generator returns the records of made.
+// spy is a user-defined system. As the second system it keeps the records that it is given as
+// public. As the first system its generator returns the records of made.
 type spy struct {
 	given records.Data
 	made  func(r *synth.Run) records.Data
@@ -126,7 +126,7 @@ func TestSecondSeesSyntheticRecordsAlone(t *testing.T) {
 			t.Error("a private record is given as a public one")
 		}
 	}
-	// They are records that the released generator draws with the same seed.
+	// The public records are records that the released generator draws with the same seed.
 	stage, err := sequence.Stage(gen, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -245,7 +245,7 @@ func TestRefusals(t *testing.T) {
 	gans := plan(numbers, accountant.AddOrRemoveOne, adversary)
 	dpgms := plan(labelled, accountant.AddOrRemoveOne, func(s records.Schema, b accountant.Budget,
 		n int) (synth.Plan, error) {
-		p, err := planOf(s, b, n, embedding, mixture) // of records without labels
+		p, err := planOf(s, b, n, embedding, mixture) // its records have no labels
 		return synth.PlanOf(p, err)
 	})
 	for name, c := range map[string]sequence.Config{
@@ -276,7 +276,7 @@ func TestRefusals(t *testing.T) {
 	_, err := sequence.Config{Budget: dear, First: add}.Within(
 		func(b accountant.Budget) (synth.Plan, error) { return adversary(numbers, b, 40) })
 	if !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("nothing is left: %v", err)
+		t.Errorf("a first system that leaves no budget: %v", err)
 	}
 	for _, alone := range []synth.Plan{gans, plan(numbers, b.Relation, mixture)} {
 		ledger := accountant.NewLedger(b)
@@ -288,9 +288,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestStopsBetween: a run that is stopped in the second system does not draw for the first one
-// again, and continues from the second one's state, which is kept while the first one's generator
-// is made again.
+// TestStopsBetween: a run that is stopped in the second system does not draw for the first system
+// again. It continues from the second system's state, which the checkpoint keeps while the first
+// system's generator is made again.
 func TestStopsBetween(t *testing.T) {
 	p := mustPlan(t, accountant.AddOrRemoveOne, embedding, adversary)
 	data := table(t, numbers, 40)
@@ -330,7 +330,7 @@ func TestStopsBetween(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(h.State.Parts) != 2 {
-			t.Fatalf("the state is %s", f.Header)
+			t.Fatalf("want the states of two systems, got %s", f.Header)
 		}
 		return h.State.Parts[1].Kept, h.State.Parts[1].Header.Done, h.Taken
 	}
@@ -387,8 +387,8 @@ func TestThreeSystems(t *testing.T) {
 	}
 }
 
-// TestWarmRecordsMatter: the second system learns from the first one's records: after a warm
-// start and one step of almost pure noise its generator draws records like them.
+// TestWarmRecordsMatter: the second system learns from the first system's records. After a warm
+// start on them, and one step of almost pure noise, its generator draws similar records.
 func TestWarmRecordsMatter(t *testing.T) {
 	warm := func(steps int) float64 {
 		w := &spy{made: func(*synth.Run) records.Data {
@@ -432,6 +432,6 @@ func TestWarmRecordsMatter(t *testing.T) {
 		return sum / float64(len(batch.Dense.Data))
 	}
 	if short, long := warm(1), warm(200); long < short+0.5 {
-		t.Errorf("mean %.3g after 200 steps on records of 2, %.3g after one", long, short)
+		t.Errorf("got mean %.3g after 200 warm steps on records of 2, %.3g after one", long, short)
 	}
 }
