@@ -25,11 +25,11 @@ type Accuracy struct {
 type Learner int
 
 const (
-	// Logistic regression.
+	// Logistic is logistic regression.
 	Logistic Learner = iota
-	// Gradient boosting of trees.
+	// Boosting is gradient boosting of trees.
 	Boosting
-	// Random forest.
+	// Forest is a random forest.
 	Forest
 )
 

@@ -8,10 +8,10 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// Cost returns the price of the search with another number of trials. It only computes.
+// Cost returns the price of the search with another number of trials. It reads no records.
 //
-// Errors: mistakes in the configuration; accountant.ErrUnsupported where a candidate has no Rényi
-// divergence, which is what selections are priced by.
+// Errors: mistakes in the configuration; accountant.ErrUnsupported if a candidate has no Rényi
+// divergence, by which selections are priced.
 func (c Config) Cost(t Trials) (accountant.Bound, error) {
 	c.Trials = t
 	if err := c.Validate(); err != nil {
@@ -35,7 +35,7 @@ func (t Trials) AtMost(p float64) int {
 	return max(t.Limit, 0)
 }
 
-// law yields the numbers of trials with their probabilities, in order.
+// law returns the numbers of trials with their probabilities, in order.
 func (t Trials) law() func(func(int, float64) bool) {
 	if t.Poisson {
 		return func(yield func(int, float64) bool) {
@@ -68,7 +68,7 @@ func (t Trials) law() func(func(int, float64) bool) {
 	}
 }
 
-// String returns the name of the law.
+// String describes the law, its mean and its limits.
 func (t Trials) String() string {
 	name := fmt.Sprintf("truncated negative binomial, η = %v", t.Shape)
 	switch {
