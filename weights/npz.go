@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// suffix is what NumPy adds to the name of an array in an archive.
+// suffix is the text that NumPy adds to the name of an array in an archive.
 const suffix = ".npy"
 
 // WriteNPZ writes parameters as an archive that numpy.load reads, one array for each block.

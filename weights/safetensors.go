@@ -132,7 +132,7 @@ func readHeader(r io.Reader) (map[string]tensor, error) {
 		}
 		var e tensor
 		if err := json.Unmarshal(value, &e); err != nil {
-			return nil, malformed("array %q is described wrongly", name)
+			return nil, malformed("array %q has an invalid entry in the header", name)
 		}
 		entries[name] = e
 	}

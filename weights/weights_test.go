@@ -66,13 +66,14 @@ func TestParametersComeBack(t *testing.T) {
 		}
 		for i, s := range []int{2, 0, 1} {
 			if !slices.Equal(back.Block(i).Data, p.Block(s).Data) {
-				t.Errorf("%s: block %d comes back as %v", name, s, back.Block(i).Data)
+				t.Errorf("%s: block %d is read back as %v", name, s, back.Block(i).Data)
 			}
 		}
 	}
 }
 
-// TestWrongFilesChangeNothing: a file that does not fit is an error, and leaves the network alone.
+// TestWrongFilesChangeNothing: a file that does not fit is an error and leaves the parameters
+// unchanged.
 func TestWrongFilesChangeNothing(t *testing.T) {
 	nan := some()
 	nan.Flat.Data[4] = float32(math.NaN())
@@ -101,7 +102,7 @@ func TestWrongFilesChangeNothing(t *testing.T) {
 	}
 }
 
-// safetensors returns a file of one array and a header of the test's.
+// safetensors returns a file with the given header and data.
 func safetensors(header string, data []byte) []byte {
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...),
 		data...)
@@ -181,7 +182,7 @@ func TestArguments(t *testing.T) {
 		wrong(name, f.write(io.Discard, device.CPU(), device.Params{}))
 		wrong(name, f.read(nil, twice))
 		if err := f.write(full{}, device.CPU(), some()); err == nil {
-			t.Errorf("%s: a full disk is not noticed", name)
+			t.Errorf("%s: the write function returns no error of the writer", name)
 		}
 	}
 	wrong("no file", weights.ReadNPZ(nil, 0, device.CPU(), some()))
@@ -207,7 +208,7 @@ func TestFilesAreWhatOthersRead(t *testing.T) {
 		t.Error(got)
 	}
 	if len(data) != 8+int(n)+4*9 {
-		t.Errorf("%d bytes", len(data))
+		t.Errorf("got %d bytes", len(data))
 	}
 	data = written(t, formats()["npz"], some())
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
