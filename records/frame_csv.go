@@ -213,7 +213,8 @@ func (c CSV) validateFrames(s Schema) error {
 	errs := []error{s.Validate(), c.validateCharacters()}
 	if errs[0] == nil && s.kind != MixedTable {
 		errs = append(errs,
-			param.New("records.Schema.Kind", s.kind, "a table, made by NewSchema; vectors and images are read by Read"))
+			param.New("records.Schema.Kind", s.kind,
+				"a table, made by NewSchema; vectors and images are read by Read"))
 	}
 	if c.LabelColumn != 0 {
 		errs = append(errs,

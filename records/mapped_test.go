@@ -77,7 +77,7 @@ func TestMappedSetsAreTheTable(t *testing.T) {
 		}
 	}
 	if _, err := records.OpenSets(filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a file that is not there opens")
+		t.Error("OpenSets opens a file that does not exist")
 	}
 }
 
@@ -87,7 +87,7 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	one := written(t, users)
 	if m := must(records.ReadSets(bytes.NewReader(one), int64(len(one))))(t); m.Unit() !=
 		records.UnitUser || records.UnitOf(m) != records.UnitUser {
-		t.Errorf("unit %q", m.Unit())
+		t.Errorf("got unit %q, want user", m.Unit())
 	}
 	var out bytes.Buffer
 	w := must(records.NewSetWriter(&out, users.Schema()))(t)
@@ -101,7 +101,7 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	}
 	if m := must(records.ReadSets(bytes.NewReader(out.Bytes()), int64(out.Len())))(t); m.Unit() !=
 		records.UnitPart || m.Len() != 4 {
-		t.Errorf("a person in two parts is one %q", m.Unit())
+		t.Errorf("a person in two parts: got unit %q", m.Unit())
 	}
 	var mixed bytes.Buffer
 	w = must(records.NewSetWriter(&mixed, users.Schema()))(t)
@@ -110,7 +110,7 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	}
 	if m := must(records.ReadSets(bytes.NewReader(mixed.Bytes()), int64(mixed.Len())))(t); m.Unit() !=
 		records.UnitPart {
-		t.Errorf("persons and a row are one %q", m.Unit())
+		t.Errorf("persons and a row: got unit %q", m.Unit())
 	}
 	for want, rows := range map[string][][]int32{
 		records.UnitPart: {{0, 0}, {1, 0, 1}},
@@ -118,7 +118,7 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	} {
 		for _, list := range rows {
 			if got := users.Take(list).Unit(); got != want {
-				t.Errorf("rows %v are one %s each, want %s", list, got, want)
+				t.Errorf("rows %v: got unit %s, want %s", list, got, want)
 			}
 		}
 	}
@@ -131,10 +131,10 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 		t.Errorf("labels: %v", err)
 	}
 	if _, err := records.NewSetWriter(broken{}, records.Sets(5, 3)); err != nil {
-		t.Errorf("a head is buffered: %v", err)
+		t.Errorf("NewSetWriter fails, although it buffers the head: %v", err)
 	}
 	if err := records.WriteSets(broken{}, users); err == nil {
-		t.Error("a full disk is no error")
+		t.Error("WriteSets returns no error of the writer")
 	}
 }
 
@@ -142,7 +142,8 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, os.ErrInvalid }
 
-// TestCorruptItemsAreBroughtIntoTheSchema: once a file is open, nothing in it makes reading fail.
+// TestCorruptItemsAreBroughtIntoTheSchema: corrupt items are clamped into the schema and make no
+// read fail.
 func TestCorruptItemsAreBroughtIntoTheSchema(t *testing.T) {
 	table := must(records.FromItems(records.Sets(10, 3), [][]uint32{{1, 2, 3}, {4}, {5, 6}}))(t)
 	whole := written(t, table)
@@ -187,16 +188,17 @@ func TestCorruptItemsAreBroughtIntoTheSchema(t *testing.T) {
 	binary.LittleEndian.PutUint16(b[block+24:], 0)
 	if err := records.Check(must(records.ReadSets(bytes.NewReader(b), int64(len(b))))(t)); err ==
 		nil || !strings.Contains(err.Error(), "row 0, column 0") {
-		t.Errorf("the strict test says %v", err)
+		t.Errorf("Check returns %v", err)
 	}
 }
 
-// TestRowsOverOneAnotherAreRefused: a small file could otherwise hold as many items as it likes.
+// TestRowsOverOneAnotherAreRefused: overlapping rows are an error, since a small file could
+// otherwise hold any number of items.
 func TestRowsOverOneAnotherAreRefused(t *testing.T) {
 	file := overlapping(t)
 	if _, err := records.ReadSets(bytes.NewReader(file), int64(len(file))); !errors.Is(err,
 		records.ErrFormat) {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want ErrFormat", err)
 	}
 }
 
@@ -241,10 +243,10 @@ func TestLyingFilesOfSetsAreRefused(t *testing.T) {
 		_, err := records.ReadSets(bytes.NewReader(b), int64(len(b)))
 		runtime.ReadMemStats(&after)
 		if !errors.Is(err, records.ErrFormat) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want ErrFormat", name, err)
 		}
 		if after.TotalAlloc-before.TotalAlloc > 1<<20 {
-			t.Errorf("%s: %d bytes of memory", name, after.TotalAlloc-before.TotalAlloc)
+			t.Errorf("%s: ReadSets allocates %d bytes", name, after.TotalAlloc-before.TotalAlloc)
 		}
 	}
 }
@@ -261,7 +263,7 @@ func FuzzReadSets(f *testing.F) {
 			return
 		}
 		if m.Len() > 1<<16 {
-			return // real, but slow
+			return // valid, but slow
 		}
 		inSchema(t, m, nil)
 		records.Check(m)
@@ -348,14 +350,15 @@ func TestVisitsAreGroupedByPerson(t *testing.T) {
 			t.Errorf("%s: unit %q", name, table.Unit())
 		}
 	}
-	// The positions of a person's rows, and all other rows, play no part in what is kept of them.
+	// The items that are kept of a person do not depend on the positions of the person's rows, or on
+	// other rows.
 	few := must(
 		records.Visits{UserColumn: 1,
 			Column: 2}.Read(strings.NewReader("1,bob,9\n1,bob,0\n1,bob,7\n1,bob,1\n"), s))(t)
 	many := must(records.Visits{Header: true, User: "who",
 		Item: "where"}.Read(strings.NewReader(text), s))(t)
 	if !slices.Equal(few.Items(0), many.Items(1)) {
-		t.Errorf("bob is %v or %v", few.Items(0), many.Items(1))
+		t.Errorf("bob has %v or %v, want the same items", few.Items(0), many.Items(1))
 	}
 	var shape *param.Error
 	for name, v := range map[string]records.Visits{"no names": {Header: true}, "one column": {},
@@ -375,7 +378,7 @@ func TestVisitsAreGroupedByPerson(t *testing.T) {
 	if records.UnitOf(many.WithoutLabels()) != records.UnitUser ||
 		records.UnitOf(records.WithUnit(made(t, 2, 50), "household")) != "household" ||
 		records.UnitOf(made(t, 2, 50)) != records.UnitRecord {
-		t.Error("units")
+		t.Error("got a wrong unit")
 	}
 }
 

@@ -93,13 +93,12 @@ func TestRecordsPrintAsPrivate(t *testing.T) {
 	}
 }
 
-// revealing reports whether a text contains the values of the record, in any base.
+// revealing reports whether a text contains the values of the record, in one of several bases.
 func revealing(text string) bool {
 	return secret.MatchString(heap.ReplaceAllString(text, ""))
 }
 
-// secret matches the values, and heap matches addresses of the heap, which may contain any
-// digits.
+// secret matches the values. heap matches addresses of the heap, which may contain any digits.
 var (
 	secret = regexp.MustCompile(`77123|7\.7123|12d43|12D43|226503|4796a18|40f2d43|mallory`)
 	heap   = regexp.MustCompile(

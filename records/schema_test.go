@@ -41,7 +41,7 @@ func TestSchemaSurvivesJSON(t *testing.T) {
 			t.Fatalf("%s: %s: %v", name, text, err)
 		}
 		if !back.Equal(s) {
-			t.Errorf("%s: %v came back from %s as %v", name, s, text, back)
+			t.Errorf("%s: %v is read back from %s as %v", name, s, text, back)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestHostileSchemaJSON(t *testing.T) {
 			t.Errorf("%s is accepted as %v", text, s)
 		}
 		if !s.Equal(records.Binary(3)) && text != "null" {
-			t.Errorf("%s changed the schema it failed to replace", text)
+			t.Errorf("%s is rejected, but changes the schema", text)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 			t.Errorf("want a param.Error about %s, got %v", want, err)
 		}
 		if _, err := json.Marshal(s); err == nil {
-			t.Errorf("%s: an invalid schema is written", want)
+			t.Errorf("%s: Marshal writes an invalid schema", want)
 		}
 	}
 	both := records.Interval(0, math.NaN(), 1).Validate()
@@ -118,10 +118,10 @@ func TestSchemaIsAValue(t *testing.T) {
 	names[0] = "changed"
 	s.ClassNames()[1] = "changed"
 	if s.ClassName(0) != "a" || s.ClassName(1) != "b" || fork.Classes() != 1 || s.Classes() != 2 {
-		t.Error("a schema shares its class names")
+		t.Error("a schema shares its class names with a slice of the caller")
 	}
 	if s.ClassName(7) != "7" {
-		t.Error("a class without a name is not its number")
+		t.Error("the name of a class outside the schema is not its number")
 	}
 }
 

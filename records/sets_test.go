@@ -29,7 +29,7 @@ func TestSetsAreEncoded(t *testing.T) {
 	}
 }
 
-// TestLongSetsAreShortened: what is kept is a subset that depends on the record only, as the
+// TestLongSetsAreShortened: the items kept are a subset that depends only on the record, as the
 // guarantee requires, and no item is preferred.
 func TestLongSetsAreShortened(t *testing.T) {
 	const universe, limit, trials = 40, 5, 4000
@@ -64,7 +64,7 @@ func TestLongSetsAreShortened(t *testing.T) {
 			count[item]++
 		}
 	}
-	// Each count is nearly binomial with mean 500 and deviation 21.
+	// Each count is nearly binomial with mean 500 and standard deviation 21.
 	if lo, hi := slices.Min(count[:]), slices.Max(count[:]); lo < 375 || hi > 625 {
 		t.Errorf("items are kept between %d and %d times, want about 500 each", lo, hi)
 	}
@@ -99,7 +99,7 @@ func TestSetBatches(t *testing.T) {
 	}
 	if bare := table.WithoutLabels(); bare.Label(0) != -1 || bare.Labels() != nil ||
 		bare.Schema().Classes() != 0 {
-		t.Error("labels stay")
+		t.Error("WithoutLabels keeps labels")
 	}
 }
 
@@ -136,7 +136,7 @@ func TestCheckNamesThePlaceAndNotTheValue(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "1234") {
-		t.Errorf("%q tells a value", text)
+		t.Errorf("%q contains a value", text)
 	}
 	var d *records.Defect
 	if !errors.As(err, &d) || d.Row != 1 || d.Column != 1 {
@@ -152,7 +152,7 @@ func TestCheckNamesThePlaceAndNotTheValue(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "1234") {
-		t.Errorf("%q tells a value", text)
+		t.Errorf("%q contains a value", text)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestCheckCountsWhatItDoesNotList(t *testing.T) {
 	}
 }
 
-// foreign is data of a type that this package does not know; it returns what it was given.
+// foreign is data of a type that this package does not know. It changes each batch by spoil.
 type foreign struct {
 	records.Data
 	spoil func(b *device.Batch)

@@ -77,21 +77,21 @@ func TestStructsComeBack(t *testing.T) {
 	}
 	back := must(records.Into[person](f))(t)
 	if !reflect.DeepEqual(back, rows) {
-		t.Errorf("%+v comes back as %+v", rows, back)
+		t.Errorf("%+v is converted back to %+v", rows, back)
 	}
 }
 
-// TestStrayStructsAreRecords: no value is refused, and none reaches an error.
+// TestStrayStructsAreRecords: invalid values are not an error.
 func TestStrayStructsAreRecords(t *testing.T) {
 	rows := []person{{Height: float32(math.NaN()), Size: 7, address: address{"Ulm"},
 		Income: pointer("secret")}}
 	f := must(records.FromStructs(persons(t), rows))(t)
 	if records.Check(f) == nil {
-		t.Error("strays pass for records")
+		t.Error("Check accepts invalid values")
 	}
 	if got := must(records.Into[person](f))(t)[0]; got.Town != "Bonn" || got.Height != 0.5 ||
 		got.Income != nil {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v", got)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestStructsThatDoNotFit(t *testing.T) {
 	refused("three levels into a bool", second(records.Into[flag](f)), "text")
 }
 
-// choosy is a type that reads one level only.
+// choosy is a type that accepts only one level.
 type choosy struct{}
 
 func (*choosy) UnmarshalText(text []byte) error {
@@ -184,8 +184,8 @@ func (*choosy) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// TestRefusedLevelsTellNoRecord: whether a type accepts all levels is tested with the schema, and
-// does not depend on the records.
+// TestRefusedLevelsTellNoRecord: the error for a type that rejects a level does not depend on the
+// records.
 func TestRefusedLevelsTellNoRecord(t *testing.T) {
 	s := must(records.NewSchema(records.Ordinal("income", "low", "high", "none")))(t)
 	type row struct {
@@ -202,7 +202,7 @@ func TestRefusedLevelsTellNoRecord(t *testing.T) {
 			want = err.Error()
 		}
 		if err.Error() != want {
-			t.Errorf("records decide on the error: %q, %q", want, err)
+			t.Errorf("the error depends on the records: %q, %q", want, err)
 		}
 	}
 }

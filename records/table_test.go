@@ -47,17 +47,17 @@ func TestGatherClampsIntoTheSchema(t *testing.T) {
 		lo, hi := s.Bounds()
 		for j, v := range b.Dense.Row(1) {
 			if !(float64(v) >= lo && float64(v) <= hi) || math.Signbit(float64(v)) && v == 0 {
-				t.Errorf("%v: value %d of %v is handed out as %v", s, j, values[j], v)
+				t.Errorf("%v: value %d, %v, is returned as %v", s, j, values[j], v)
 			}
 			if s.IsBinary() && v != 0 && v != 1 {
-				t.Errorf("%v: %v is handed out as %v", s, values[j], v)
+				t.Errorf("%v: %v is returned as %v", s, values[j], v)
 			}
 		}
 		if got := b.Dense.Row(0)[0]; math.Abs(float64(got)-lo) > 1e-7 {
-			t.Errorf("%v: NaN is handed out as %v, want the lower bound", s, got)
+			t.Errorf("%v: NaN is returned as %v, want the lower bound", s, got)
 		}
 		if records.Check(table) == nil {
-			t.Errorf("%v: the strict check accepts %v", s, values)
+			t.Errorf("%v: Check accepts %v", s, values)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func TestUnknownLabels(t *testing.T) {
 		t.Errorf("labels read as %v", b.Labels)
 	}
 	if records.Check(table) == nil {
-		t.Error("the strict check accepts unknown labels")
+		t.Error("Check accepts unknown labels")
 	}
 }
 
@@ -209,7 +209,7 @@ func TestBatchesReuseTheirBuffers(t *testing.T) {
 			d.Gather(nil, &b)
 		})
 		if allocs != 0 {
-			t.Errorf("%s: %v allocations a batch", name, allocs)
+			t.Errorf("%s: %v allocations per batch", name, allocs)
 		}
 	}
 }
@@ -270,11 +270,11 @@ func TestSubsets(t *testing.T) {
 		bare := table.WithoutLabels()
 		if bare.Labels() != nil || bare.Label(0) != -1 || bare.Schema().Classes() != 0 ||
 			table.Label(1) != 1 {
-			t.Errorf("%s: labels stay", name)
+			t.Errorf("%s: WithoutLabels keeps labels", name)
 		}
 		if empty := table.Take(nil); empty.Len() != 0 || !empty.Matrix().IsEmpty() ||
 			records.Check(empty) != nil {
-			t.Errorf("%s: nothing taken is %d rows", name, empty.Len())
+			t.Errorf("%s: Take(nil) has %d rows", name, empty.Len())
 		}
 	}
 }
