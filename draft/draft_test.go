@@ -460,9 +460,9 @@ func second[T any](_ T, err error) error { return err }
 // TestNoiseIsWhatThePlanSays: the noise has the plan's standard deviation. The counts of 4000 empty
 // cells are normal. The mean of their squares, divided by the plan's variance, has expectation 1
 // and standard deviation √(2/4000) = 0.022. The test allows 6.5 of these standard deviations, which
-// are exceeded with probability below 1e-8. Noise with 0.7 or 1.3 times the plan's standard
-// deviation would be 20 of them away. No cell may be kept: with FalseAlarm 1e-9 this fails with
-// that probability.
+// are exceeded with probability below 1e-8. With 0.7 or 1.3 times the plan's noise, the mean would
+// be 0.49 or 1.69, more than 20 of these standard deviations from 1. The test also requires that no
+// cell is kept. With FalseAlarm 1e-9, noise keeps one with at most that probability.
 func TestNoiseIsWhatThePlanSays(t *testing.T) {
 	var levels []string
 	for i := range 3999 {

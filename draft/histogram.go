@@ -49,7 +49,7 @@ func newHistogram(c records.Column, perDoubling int) histogram {
 }
 
 // doublings is the number of doublings from the smallest bin to the larger bound of a column of
-// real numbers. Smaller numbers count as zero.
+// real numbers. Numbers closer to zero than the smallest bin share the bins next to zero.
 const doublings = 40
 
 // geometric returns the edges of bins that grow with the distance from zero, up to the column's

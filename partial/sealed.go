@@ -20,7 +20,8 @@ import (
 // mechanism.Key.Seal. The header is authenticated together with note and sums.
 const magic = "privgen sums 2\n"
 
-// header describes sealed sums and is not encrypted. It is the same for a shard without records.
+// header describes sealed sums and is not encrypted. It is the same whether or not the shard has
+// records.
 type header struct {
 	Key     string   `json:"key"`  // public name of the key
 	Pass    string   `json:"pass"` // in hexadecimal digits
@@ -40,7 +41,8 @@ type note struct {
 	Mask  []byte `json:"mask,omitempty"`  // a bit for each part, if that is shorter
 }
 
-// noteSize is the usual length of a note in bytes. Longer notes have a multiple of noteSize.
+// noteSize is the usual length of a note in bytes. The length of a longer note is a multiple of
+// noteSize.
 const noteSize = 1024
 
 // noteOf returns the note of units, padded with spaces.

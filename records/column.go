@@ -64,7 +64,7 @@ type Column struct {
 	from, to    time.Time     // bounds of a datetime
 	step        time.Duration // precision of datetimes and durations
 	parts       CalendarParts
-	known       []string // texts that stand for the buckets they fall into
+	known       []string // declared texts, the names of their buckets
 	rule        IdentifierRule
 }
 
@@ -79,9 +79,9 @@ func Numeric(name string, lo, hi float64) Column {
 }
 
 // Integer returns a column of whole numbers from lo to hi. Other numbers are rounded to the nearest
-// whole number. In all other respects it is like [Numeric]. float64 represents every whole number
-// up to 2^53. If a bound is beyond 2^53, values are held as int64 and are read and written exactly;
-// see [Frame.Whole].
+// whole number. In all other respects the column is like [Numeric]. float64 represents every whole
+// number up to 2^53. If a bound is beyond 2^53, values are held as int64 and are read and written
+// exactly; see [Frame.Whole].
 func Integer(name string, lo, hi int) Column {
 	return Column{kind: IntegerColumn, name: name}.withWhole(int64(lo), int64(hi))
 }
@@ -154,8 +154,8 @@ func (c Column) Logarithmic() Column {
 	return c
 }
 
-// WithBounds returns the column with other public bounds. Those of datetimes are in seconds since
-// 1970, and those of durations in seconds; both stay on the grid of their precision.
+// WithBounds returns the column with other public bounds. The bounds of a datetime are in seconds
+// since 1970, those of a duration in seconds. Both stay on the grid of the column's precision.
 func (c Column) WithBounds(lo, hi float64) Column {
 	switch c.kind {
 	case IntegerColumn:
@@ -211,7 +211,7 @@ func (c Column) Other() string { return c.other }
 // HasMissing reports whether the column has a missing value.
 func (c Column) HasMissing() bool { return c.missing }
 
-// IsLogarithmic reports whether the column is [Column.Logarithmic].
+// IsLogarithmic reports whether [Column.Logarithmic] was applied to the column.
 func (c Column) IsLogarithmic() bool { return c.logarithmic }
 
 // String returns the column in words, for a person who reviews a schema.

@@ -22,14 +22,14 @@ import (
 // line, so that the content of one record never changes how another is read. Remove line breaks
 // from texts before writing a file. A line that cannot be read, because of its quotes, its number
 // of fields or its length ([Limits]), becomes a record of unknown values. The schema treats each of
-// them as a text that is not a number, or not a level. [Check] reports such a line.
+// these values as a text that is not a number, or not a level. [Check] reports such a line.
 //
 // [CSV.Read] and [CSV.Write] are for vectors and images. For these methods the zero value describes
 // a file of numbers without a header. If the schema has classes, the last column is the class name.
 //
 // [CSV.ReadFrame], [CSV.Stream] and [CSV.WriteFrame] are for tables. If a header or Names names the
-// columns, they are found by name, in any order, and other columns are ignored. Otherwise a line
-// holds exactly the columns of the schema, in the schema's order.
+// columns, the columns of the schema are found by name, in any order, and other columns are
+// ignored. Otherwise a line holds exactly the columns of the schema, in the schema's order.
 type CSV struct {
 	Comma       rune     // separator; 0 for a comma
 	Comment     rune     // lines that begin with it are skipped; 0 for none

@@ -68,8 +68,9 @@ func (c CSV) WriteFrame(w io.Writer, f *Frame) error {
 	return c.WriteFrames(w, f.schema, func(yield func(Data, error) bool) { yield(f, nil) })
 }
 
-// WriteFrames is [CSV.WriteFrame] for records that arrive in parts, such as those that a generator
-// streams. Its memory does not grow with their number. It stops at the first error of the parts.
+// WriteFrames is [CSV.WriteFrame] for records that arrive in parts, such as records that a
+// generator streams. Its memory does not grow with the number of records. It stops at the first
+// error of the parts.
 func (c CSV) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) error {
 	out, err := c.frameWriter(w, s)
 	if err != nil {

@@ -22,8 +22,8 @@ func readFrame(in rowReader) (*Frame, error) {
 	return in.builder().Frame(), nil
 }
 
-// streamFrames reads rows in frames of the given number of rows, the last of which may have fewer.
-// It ends after the first error.
+// streamFrames reads rows in frames of the given number of rows; the last frame may have fewer. It
+// ends after the first error.
 func streamFrames(path string, rows int, open func() (rowReader, error)) iter.Seq2[*Frame, error] {
 	return func(yield func(*Frame, error) bool) {
 		if rows < 1 {

@@ -20,9 +20,9 @@ import (
 // numbers, and a column of two levels accepts false and true. Keys that name no column are ignored.
 //
 // A line that is not an object, is too long, has too many keys or names a column twice becomes a
-// record of unknown values. The schema treats each of them as a text that is not a number, or not a
-// level. [Check] reports such a line. Lines are separated before they are parsed, so that the
-// content of one record never changes how another is read.
+// record of unknown values. The schema treats each of these values as a text that is not a number,
+// or not a level. [Check] reports such a line. Lines are separated before they are parsed, so that
+// the content of one record never changes how another is read.
 type JSONLines struct {
 	Limits Limits
 }
@@ -299,9 +299,9 @@ func (j JSONLines) WriteFrame(w io.Writer, f *Frame) error {
 	return j.WriteFrames(w, f.Schema(), func(yield func(Data, error) bool) { yield(f, nil) })
 }
 
-// WriteFrames is [JSONLines.WriteFrame] for records that arrive in parts, such as those that a
-// generator streams. Its memory does not grow with their number. It stops at the first error of the
-// parts.
+// WriteFrames is [JSONLines.WriteFrame] for records that arrive in parts, such as records that a
+// generator streams. Its memory does not grow with the number of records. It stops at the first
+// error of the parts.
 func (j JSONLines) WriteFrames(w io.Writer, s Schema, parts iter.Seq2[Data, error]) error {
 	if _, err := NewFrameBuilder(s); err != nil { // checks the schema
 		return err

@@ -38,7 +38,7 @@ type Limits struct {
 	// means 5,242,880, enough for every preset of package models.
 	Parameters int64
 	// Plain means that the input is not compressed, whatever its first bytes. A text file is otherwise
-	// unpacked if it begins with the head of a gzip file, which no text in UTF-8 does. Set Plain where
+	// unpacked if it begins with the head of a gzip file, which no text in UTF-8 does. Set Plain if
 	// the first line is a record that may hold any bytes.
 	Plain bool
 }

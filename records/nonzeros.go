@@ -10,8 +10,8 @@ import (
 
 // Nonzeros holds encoded rows of a table as lists of the coordinates that are not zero, in
 // ascending order. A row has at most two such coordinates for each column and one for each part of
-// a date, however many levels a column has. So the memory is proportional to rows and columns, not
-// to [Schema.Dim].
+// a date, whatever the number of levels. So the memory is proportional to rows and columns, not to
+// [Schema.Dim].
 //
 // The zero value is empty. Reading into it reuses its memory.
 type Nonzeros struct {

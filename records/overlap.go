@@ -225,8 +225,8 @@ var ownTypes = map[reflect.Type]bool{reflect.TypeFor[Table](): true, reflect.Typ
 	reflect.TypeFor[Persons]():     true}
 
 // known records the storage of a value of one of this package's types, also if a user-defined type
-// embeds it; ok is false for other types. Each of these types is one reference: the value of an
-// unexported field cannot be used as data, but the reference in it can be read.
+// embeds it; ok is false for other types. Each of these types has a single field, a reference.
+// Reflection cannot use the value of an unexported field as data, but it can read this reference.
 func (p *places) known(v reflect.Value) (ok bool) {
 	if !ownTypes[v.Type()] {
 		return false

@@ -106,7 +106,7 @@ func Into[T any](d Data) ([]T, error) {
 			if field.index == nil {
 				continue
 			}
-			if !f.fill(row.FieldByIndex(field.index), i, j) { // a level that it accepted before
+			if !f.fill(row.FieldByIndex(field.index), i, j) { // the type rejects a level now
 				return nil, field.wrong(path, s, j, "a type that reads a level the same way each time")
 			}
 		}

@@ -81,7 +81,8 @@ func given(path string, d Data) error {
 	return nil
 }
 
-// restated returns out with the unit and the part of of. Each record of out must be a record of of.
+// restated returns out with the unit and the part that the data set of states. Each record of out
+// must be a record of that data set.
 func restated(out, of Data) Data {
 	unit := UnitOf(of)
 	part, parts := PartOf(of)

@@ -288,9 +288,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestStopsBetween: a run that is stopped in the second system does not draw for the first system
-// again. It continues from the second system's state, which the checkpoint keeps while the first
-// system's generator is made again.
+// TestStopsBetween: a run that is stopped in the second system does not repeat the draws of the
+// first system. It continues from the second system's state, which the checkpoint keeps while the
+// first system's generator is made again.
 func TestStopsBetween(t *testing.T) {
 	p := mustPlan(t, accountant.AddOrRemoveOne, embedding, adversary)
 	data := table(t, numbers, 40)

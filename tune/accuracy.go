@@ -129,5 +129,6 @@ func (h *hits) Score(noisy []float64) float64 {
 	return share(named, total)
 }
 
-// share returns part ÷ whole, clamped to [0, 1] even if noise leaves little of the whole.
+// share returns part ÷ whole, clamped to [0, 1]. Noise can make whole small or negative, so whole
+// counts as at least 1.
 func share(part, whole float64) float64 { return min(max(part/max(whole, 1), 0), 1) }

@@ -21,9 +21,9 @@ type Config struct {
 	Trials Trials
 	// Score compares the trials' generators.
 	Score Score
-	// Noise is the noise multiplier of every score. Under add-or-remove-one it is the standard
-	// deviation of the noise in records, and under replace-one it is half of that. It is spent in
-	// every trial: one per cent of the number of records is little noise at a negligible price.
+	// Noise is the noise multiplier of every score. In records, the standard deviation of the noise is
+	// Noise under add-or-remove-one and 2·Noise under replace-one. Every trial adds this noise and
+	// pays for it: one per cent of the number of records is little noise at a negligible price.
 	Noise float64
 	// Systems reads the files of the candidates' generators. It is needed to read a complete
 	// search from its checkpoint; package privgen sets the module's systems.
@@ -32,7 +32,7 @@ type Config struct {
 
 // Trials describes the distribution of the number of trials.
 type Trials struct {
-	// Mean is the expected number. At order λ, the search costs log(Mean)/(λ−1) for it.
+	// Mean is the expected number of trials. It adds log(Mean)/(λ−1) to the search's price at order λ.
 	Mean float64 `json:"mean"`
 	// Shape is η of the truncated negative binomial law, in (−1, 1]. With the zero value, the
 	// logarithmic law, the search costs about as much as two runs. With 1, the geometric law, it costs
@@ -42,8 +42,8 @@ type Trials struct {
 	// Poisson uses a Poisson law with a whole Mean instead. It varies least. With probability
 	// exp(−Mean) there is no trial, and then nothing is released.
 	Poisson bool `json:"poisson,omitempty"`
-	// Limit redraws the number until it is at most Limit; 0 means no limit. A limit costs nothing. The
-	// Poisson law has no limit.
+	// Limit is the largest number of trials: a larger number is drawn again. 0 means no limit. A limit
+	// costs nothing. The Poisson law has no limit.
 	Limit int `json:"limit,omitempty"`
 	// Steady always runs Limit trials and drops the trials beyond the number drawn, so that the
 	// running time does not reveal the number.
@@ -141,9 +141,9 @@ func (c Config) trial() accountant.Event {
 	return of
 }
 
-// Within returns the search with candidates made for the largest budget of a single trial for which
-// the whole search stays within its own budget. candidates makes the plans for a given budget,
-// which has the search's δ and relation.
+// Within finds the largest budget of a single trial with which the whole search stays within its
+// own budget. It returns the search with candidates for that budget. candidates makes the plans for
+// a given budget, which has the search's δ and relation.
 //
 // Errors: those of candidates and of Plan; accountant.ErrBudgetExceeded if a hundredth of the
 // budget is too much for a single trial.

@@ -32,8 +32,8 @@
 //     trial fails, the best outcome is a failure, and it is released: the error of the first trial,
 //     without the value of a panic.
 //   - A search that is cancelled, or whose data fail, releases nothing and gets no refund. Only its
-//     running time shows how many trials it had run. A cancelled search is one whose number of
-//     trials was limited by the clock, and the accountant's price covers limits.
+//     running time shows how many trials it had run. Cancelling limits the number of trials by the
+//     clock, and the accountant's price covers limits.
 //   - Running time grows with the secret number of trials, and no guarantee covers it. With
 //     Trials.Steady every search runs as many trials as its limit, and drops the trials beyond the
 //     number drawn.

@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Model is the released result of a search: the best trial's model, the index of its candidate,
-// and its score. It holds nothing of the other trials.
+// Model is the released result of a search: the best trial's model, the index of its candidate, and
+// its score. It holds nothing from the other trials.
 type Model struct {
 	synth.Wrapped
 	candidate int

@@ -24,7 +24,8 @@ func (c Config) cost(t Trials) (accountant.Bound, error) {
 	return accountant.Epsilon(t.of(c.trial()), c.Budget.Delta, c.Budget.Relation)
 }
 
-// AtMost returns the smallest number that the trials exceed with probability 1−p or less.
+// AtMost returns the smallest n for which the number of trials exceeds n with probability at most
+// 1−p.
 func (t Trials) AtMost(p float64) int {
 	var sum float64
 	for k, w := range t.law() {
@@ -35,7 +36,7 @@ func (t Trials) AtMost(p float64) int {
 	return max(t.Limit, 0)
 }
 
-// law returns the numbers of trials with their probabilities, in order.
+// law returns the possible numbers of trials, in ascending order, with their probabilities.
 func (t Trials) law() func(func(int, float64) bool) {
 	if t.Poisson {
 		return func(yield func(int, float64) bool) {

@@ -112,7 +112,7 @@ func (q Queries) cells(ctx context.Context, g *synth.Generator) (*pairs, [][4]in
 	return p, cells, nil
 }
 
-// above says whether a coordinate is above a threshold. Coordinates from the record's dimension
+// above tells whether a coordinate is above a threshold. Coordinates from the record's dimension
 // upwards are the classes.
 type above struct {
 	coordinate int

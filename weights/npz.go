@@ -48,8 +48,8 @@ func python(axes []int) string {
 }
 
 // ReadNPZ sets parameters to those of a NumPy archive. The archive must hold an array for each
-// block, with the block's name and shape; other arrays are ignored. If it fails, the parameters are
-// unchanged.
+// block, with the block's name and shape; other arrays are ignored. If reading fails, the
+// parameters are unchanged.
 //
 // Errors: [ErrFormat]; the reader's; *[param.Error] for blocks without distinct names, or nil.
 func ReadNPZ(r io.ReaderAt, size int64, b device.Backend, p device.Params) error {
