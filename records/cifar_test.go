@@ -46,15 +46,15 @@ func TestCIFARForms(t *testing.T) {
 		for name, wrap := range map[string]func([]byte) []byte{"plain": bytes.Clone, "gzip": gz} {
 			got, err := records.ReadCIFAR(bytes.NewReader(wrap(c.file)), c.form, c.schema)
 			if err != nil {
-				t.Fatalf("%v, %s: %v", c.form, name, err)
+				t.Fatalf("%v, %s: got error %v, want none", c.form, name, err)
 			}
 			if !slices.Equal(got.Labels(), c.labels) {
-				t.Errorf("%v, %s: got labels %v", c.form, name, got.Labels())
+				t.Errorf("%v, %s: got wrong labels %v", c.form, name, got.Labels())
 			}
 			row := got.Row(nil, 0)
 			if want := []float32{1, 0, 128. / 255}; !slices.Equal(row[:3], want) || row[3] != 127./255 ||
 				row[5] != 64./255 {
-				t.Errorf("%v, %s: got pixels %v", c.form, name, row[:6])
+				t.Errorf("%v, %s: got wrong pixels %v", c.form, name, row[:6])
 			}
 		}
 	}
@@ -79,7 +79,8 @@ func TestCIFARComesBack(t *testing.T) {
 		a, _ := got.Flat()
 		b, _ := want.Flat()
 		if !slices.Equal(a, slices.Concat(b, b)) || !slices.Equal(got.Labels(), []int32{7, 2, 7, 2}) {
-			t.Errorf("%v: got %d records with labels %v", form, got.Len(), got.Labels())
+			t.Errorf("%v: got %d records with labels %v, want both files one after the other",
+				form, got.Len(), got.Labels())
 		}
 	}
 }
@@ -122,7 +123,7 @@ func TestCIFARRefusals(t *testing.T) {
 func TestColourImages(t *testing.T) {
 	s := records.RGBImage(2, 3).WithLabels("a", "b")
 	if s.Dim() != 18 || s.Channels() != 3 || !s.IsImage() || s.Height() != 2 || s.Width() != 3 {
-		t.Errorf("got schema %v of dimension %d", s, s.Dim())
+		t.Errorf("got schema %v of dimension %d, want colour images of 2 × 3 pixels", s, s.Dim())
 	}
 	text := must(s.MarshalJSON())(t)
 	var back records.Schema
@@ -153,7 +154,7 @@ func TestColourImages(t *testing.T) {
 			slices.Repeat(levels, 2)...)), s.WithoutLabels()))(t),
 	} {
 		if back, _ := got.Flat(); !slices.Equal(back, flat) {
-			t.Errorf("%s: got values %v", name, back)
+			t.Errorf("%s: got wrong values %v", name, back)
 		}
 	}
 	if b := records.Binarize(want, 0.5); b.Schema().Kind() != records.BinaryVector ||

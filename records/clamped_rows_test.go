@@ -63,7 +63,7 @@ func TestARowThatFailsMovesNoOther(t *testing.T) {
 func sameButOne(t *testing.T, name string, got, want device.Batch, neutral int) {
 	t.Helper()
 	if got.Rows != want.Rows || !slices.Equal(got.Index, want.Index) {
-		t.Fatalf("%s: got %d rows with index %v", name, got.Rows, got.Index)
+		t.Fatalf("%s: got %d rows with wrong index %v", name, got.Rows, got.Index)
 	}
 	for i := range got.Rows {
 		same := want.Labels == nil || got.Labels[i] == want.Labels[i]
@@ -164,11 +164,13 @@ func TestAReaderThatPanics(t *testing.T) {
 		d := records.WithUnit(m, records.UnitUser)
 		var b device.Batch
 		if d.Range(0, 2, &b); len(b.Sparse.Items) != 2 || records.Failed(d) {
-			t.Errorf("before the panic: %d items, failed %v", len(b.Sparse.Items), records.Failed(d))
+			t.Errorf("before the panic: got %d items, failed %v, want 2 and false",
+				len(b.Sparse.Items), records.Failed(d))
 		}
 		broken = true
 		if d.Gather([]int32{0, 1}, &b); len(b.Sparse.Items) != 0 || !records.Failed(d) {
-			t.Errorf("after the panic: %d items, failed %v", len(b.Sparse.Items), records.Failed(d))
+			t.Errorf("after the panic: got %d items, failed %v, want 0 and true",
+				len(b.Sparse.Items), records.Failed(d))
 		}
 	}
 }

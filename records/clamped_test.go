@@ -61,20 +61,20 @@ func TestClampedKeepsThePromise(t *testing.T) {
 		records.Image(2, 2), table, records.Sets(5, 3).WithLabels("a", "b"), records.Sets(5, 3)} {
 		d := records.Clamped(records.WithUnit(wild{s, rows, sets, labels}, records.UnitUser))
 		if err := records.Check(d); err != nil {
-			t.Errorf("%v: %v", s, err)
+			t.Errorf("%v: Check returns %v", s, err)
 		}
 		if records.UnitOf(d) != records.UnitUser || d.Len() != 4 {
-			t.Errorf("%v: unit %s, %d records", s, records.UnitOf(d), d.Len())
+			t.Errorf("%v: got unit %s and %d records, want users and 4", s, records.UnitOf(d), d.Len())
 		}
 		var whole, part device.Batch
 		d.Range(0, 4, &whole)
 		part.Index = []int32{3, 1}
 		d.Gather(part.Index, &part)
 		if part.Rows != 2 || part.Index[0] != 3 || whole.Index[1] != 1 {
-			t.Errorf("%v: rows %v and %v", s, whole.Index, part.Index)
+			t.Errorf("%v: got rows %v and %v, with a wrong index", s, whole.Index, part.Index)
 		}
 		if s.Classes() > 0 && (part.Labels[0] != 0 || part.Labels[1] != 1) {
-			t.Errorf("%v: labels %v", s, part.Labels)
+			t.Errorf("%v: got labels %v, want 0 and 1", s, part.Labels)
 		}
 		own, err := records.Concat(s)
 		if err != nil {
@@ -105,14 +105,14 @@ func TestDataThatFail(t *testing.T) {
 				c.Range(lo, min(lo+2, c.Len()), &b)
 				c.Gather([]int32{int32(lo)}, &b)
 				if b.Rows != 1 || len(b.Index) != 1 || len(b.Keys) != 2 || b.Dim() != s.Dim() {
-					t.Fatalf("%s: a batch of %d rows, %d coordinates", name, b.Rows, b.Dim())
+					t.Fatalf("%s: got a batch of %d rows, %d coordinates, want one row", name, b.Rows, b.Dim())
 				}
 			}
 			if !records.Failed(c) {
 				t.Errorf("%v, %s: no failure is reported", s, name)
 			}
 			if err := records.Check(c); err != nil {
-				t.Errorf("%v, %s: %v", s, name, err)
+				t.Errorf("%v, %s: Check returns %v", s, name, err)
 			}
 		}
 		if c := records.Clamped(good); records.Check(c) != nil || records.Failed(c) {

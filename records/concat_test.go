@@ -23,7 +23,7 @@ func TestConcatKeepsRowsInOrder(t *testing.T) {
 	var b device.Batch
 	all.Range(0, all.Len(), &b)
 	if b.Rows != 3 || b.Dense.Row(2)[0] != 1 || b.Labels[2] != 1 || b.Dense.Row(0)[1] != 1 {
-		t.Errorf("got %v labels %v", b.Dense, b.Labels)
+		t.Errorf("got wrong rows %v or labels %v", b.Dense, b.Labels)
 	}
 	if _, err := Concat(Binary(3), one); err == nil {
 		t.Error("Concat accepts data of another schema")
@@ -45,6 +45,6 @@ func TestConcatOfSets(t *testing.T) {
 	}
 	empty, err := Concat(s)
 	if err != nil || empty.Len() != 0 {
-		t.Errorf("no parts: got %v, error %v", empty, err)
+		t.Errorf("no parts: got %v and error %v, want no rows", empty, err)
 	}
 }

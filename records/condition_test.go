@@ -44,7 +44,7 @@ func TestConditionsAreTheRules(t *testing.T) {
 		s := must(records.NewSchema(c.column))(t)
 		found := must(records.Conditions(s, c.list))(t)
 		if len(found) != 1 || found[0].Column != 0 || len(found[0].Met) != len(c.list) {
-			t.Fatalf("%v: got conditions %+v", c.list, found)
+			t.Fatalf("%v: got conditions %+v, want one for column 0", c.list, found)
 		}
 		rng := rand.New(rand.NewPCG(3, 1))
 		flat := []float32{0, 1}
@@ -77,7 +77,7 @@ func TestConditionsAreTheRules(t *testing.T) {
 			t.Errorf("%v: %d of %d coordinates are allowed, want some", c.list, inside, len(flat))
 		}
 		if s.Dim() == 2 && found[0].Missing != kept(t, s, []float32{0, 1}, c.list) {
-			t.Errorf("%v: got %v for a missing value", c.list, found[0].Missing)
+			t.Errorf("%v: got %v for a missing value, want the opposite", c.list, found[0].Missing)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestConditionsOnLevels(t *testing.T) {
 		!slices.Equal(found[0].Levels, []bool{false, false, true}) || !found[0].Missing ||
 		!slices.Equal(found[1].Levels, []bool{false, true}) || !slices.Equal(found[0].Met, []int{2}) ||
 		!slices.Equal(found[1].Met, []int{3}) {
-		t.Errorf("got conditions %+v", found)
+		t.Errorf("got wrong conditions %+v", found)
 	}
 	if _, err := records.Conditions(s, []records.Constraint{records.Only("x", "?")}); err == nil {
 		t.Error("a value that is not a number is accepted")

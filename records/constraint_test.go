@@ -63,7 +63,8 @@ func TestKeptRecordsObey(t *testing.T) {
 	d := must(records.Concat(s, parts...))(t)
 	f, _ := records.AsFrame(d)
 	if f.Len() != e.Kept() || f.Len() < 100 || e.Tried() != 40_000 {
-		t.Fatalf("%d records, %d kept of %d: %v", f.Len(), e.Kept(), e.Tried(), e.Acceptance())
+		t.Fatalf("got %d records, %d kept of %d, with acceptance %v",
+			f.Len(), e.Kept(), e.Tried(), e.Acceptance())
 	}
 	if err := records.Check(f); err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func TestKeptRecordsObey(t *testing.T) {
 			least > most || small > wide || f.Level(i, at("before")) > 1 || keys[key] ||
 			f.Level(i, at("after")) >= 0 && f.Level(i, at("before")) > f.Level(i, at("after")) ||
 			!strings.Contains("Bonnx Bonny Kölnx Grazy y", town+class) {
-			t.Fatalf("row %d: %s", i, f.AppendJSON(nil, i))
+			t.Fatalf("row %d breaks a constraint: %s", i, f.AppendJSON(nil, i))
 		}
 		keys[key] = true
 	}
@@ -107,7 +108,7 @@ func TestCheckReportsBrokenConstraints(t *testing.T) {
 	if err == nil || err.Error() != `records: row 1, column "a": breaks the constraint: a <= b, repaired
 records: row 2, column "a": breaks the constraint: a determines c
 records: row 3, column "b": breaks the constraint: (b) unique` {
-		t.Errorf("%v", err)
+		t.Errorf("Check returns %v, want three broken constraints", err)
 	}
 	if f.Value(1, 0) != "5" || f.Value(2, 2) != "yes" {
 		t.Error("Check changed a record")
@@ -153,7 +154,7 @@ func TestConstraintsReadBack(t *testing.T) {
 		t.Errorf("%v, want %v", back.Constraints(), s.Constraints())
 	}
 	if got := len(s.WithoutLabels().Constraints()); got != len(s.Constraints())-2 {
-		t.Errorf("%d constraints without labels", got)
+		t.Errorf("got %d constraints without labels, want two fewer than before", got)
 	}
 	if !s.WithConstraints().Equal(s) || len(s.WithConstraints().Constraints()) != 0 {
 		t.Error("constraints affect the equality of schemas")
@@ -183,7 +184,7 @@ func TestItemConstraints(t *testing.T) {
 	kept := must(e.Keep(d, 5))(t).(*records.SetTable)
 	if kept.Len() != 2 || !slices.Equal(kept.Items(1), []uint32{1, 2, 5}) || kept.Label(1) != 0 ||
 		e.Acceptance()[0].Met != 3 || e.Acceptance()[1].Met != 4 {
-		t.Errorf("%d sets, %v", kept.Len(), e.Acceptance())
+		t.Errorf("got %d sets with acceptance %v, want 2 sets", kept.Len(), e.Acceptance())
 	}
 	for _, wrong := range []records.Constraint{records.HasItems(6), records.HasItems(1, 2, 3, 4),
 		records.Only("a", 1)} {

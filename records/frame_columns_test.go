@@ -94,7 +94,7 @@ func TestColumnsThatDoNotFit(t *testing.T) {
 			Missing: []bool{true, true}})),
 	} {
 		if wrong := new(param.Error); !errors.As(err, &wrong) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", says, err)
+			t.Errorf("want a *param.Error about %s, got %v", says, err)
 		}
 	}
 	if f := must(records.FromColumns(s, records.Values{}, records.Values{}))(t); f.Len() != 0 {

@@ -66,11 +66,11 @@ func TestFramesAreReadFromManyLayouts(t *testing.T) {
 		for how, text := range map[string][]byte{"plain": []byte(c.text), "gzip": gz([]byte(c.text))} {
 			f, err := c.layout.ReadFrame(bytes.NewReader(text), pets(t))
 			if err != nil {
-				t.Errorf("%s, %s: %v", name, how, err)
+				t.Errorf("%s, %s: got error %v, want none", name, how, err)
 				continue
 			}
 			if got := cellsOf(f); got != want {
-				t.Errorf("%s, %s: got cells %s", name, how, got)
+				t.Errorf("%s, %s: got wrong cells %s", name, how, got)
 			}
 		}
 	}
@@ -110,7 +110,7 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 			want = strings.ReplaceAll(want, ",other,0,no", "1,other,2,yes")
 		}
 		if got := cellsOf(f); got != want {
-			t.Errorf("%q: got cells %s", line, got)
+			t.Errorf("%q: got wrong cells %s", line, got)
 		}
 		if err := records.Check(f); err == nil || !strings.Contains(err.Error(), "row 2") ||
 			strings.Contains(err.Error(), "row 1") {
@@ -129,16 +129,16 @@ func TestAHeaderThatIsNotDeclared(t *testing.T) {
 		_, err := records.CSV{}.ReadFrame(strings.NewReader(head+row), s)
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), "CSV.Header") ||
 			strings.Contains(err.Error(), "age") {
-			t.Errorf("%q: %v", head, err)
+			t.Errorf("%q: got error %v, want ErrFormat that names CSV.Header but not the column", head, err)
 		}
 		for _, err := range (records.CSV{}).Stream(strings.NewReader(head+row), s, 5) {
 			if !errors.Is(err, records.ErrFormat) {
-				t.Errorf("%q in parts: %v", head, err)
+				t.Errorf("%q in parts: got error %v, want ErrFormat", head, err)
 			}
 		}
 		f, err := records.CSV{FirstRecord: true}.ReadFrame(strings.NewReader(head+row), s)
 		if err != nil || f.Len() != 2 {
-			t.Errorf("%q as a record: %v", head, err)
+			t.Errorf("%q as a record: got error %v, want 2 records", head, err)
 		}
 	}
 	// A line is a record if it holds a number, a level or a missing value, lacks a field, has wrong
@@ -149,12 +149,12 @@ func TestAHeaderThatIsNotDeclared(t *testing.T) {
 		"#,kind,%,home"} {
 		if f, err := (records.CSV{}).ReadFrame(strings.NewReader(line+"\n"+row), s); err != nil ||
 			f.Len() != 2 {
-			t.Errorf("%q: %v", line, err)
+			t.Errorf("%q: got error %v, want 2 records", line, err)
 		}
 	}
 	if f, err := (records.CSV{}).ReadFrame(strings.NewReader(row+"age,kind,kg,home\n"), s); err !=
 		nil || f.Len() != 2 {
-		t.Errorf("at the end: %v", err)
+		t.Errorf("names at the end: got error %v, want 2 records", err)
 	}
 	if _, err := (records.CSV{}).Read(strings.NewReader("x1,x2,class\n1,2,a\n"),
 		dense); !errors.Is(err, records.ErrFormat) {
@@ -163,14 +163,14 @@ func TestAHeaderThatIsNotDeclared(t *testing.T) {
 	for _, line := range []string{"x1,x2,a", "x1,2,class", "x1,x2", "x1,,class"} {
 		if v, err := (records.CSV{}).Read(strings.NewReader(line+"\n1,2,a\n"), dense); err != nil ||
 			v.Len() != 2 {
-			t.Errorf("%q: %v", line, err)
+			t.Errorf("%q: got error %v, want 2 records", line, err)
 		}
 	}
 	levels := must(records.NewSchema(records.Categorical("a", "x", "y"),
 		records.Flag("b", "no", "yes")))(t)
 	if f, err := (records.CSV{}).ReadFrame(strings.NewReader("a,b\nx,no\n"), levels); err != nil ||
 		f.Len() != 2 {
-		t.Errorf("without a column of numbers: %v", err)
+		t.Errorf("without a column of numbers: got error %v, want 2 records", err)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestFramesComeBackFromEveryLayout(t *testing.T) {
 		{Names: names}, {Names: names, Header: true}, {Missing: []string{"?", "NA"}},
 		{Missing: []string{"missing", "?"}, Comma: 'é'}} {
 		if back := throughCSV(t, c, f); !sameFrame(f, back) {
-			t.Errorf("%+v: read back as %s", c, cellsOf(back))
+			t.Errorf("%+v: wrongly read back as %s", c, cellsOf(back))
 		}
 	}
 	var out bytes.Buffer
@@ -213,7 +213,7 @@ func TestWrittenFramesAreQuoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := out.String(); got != "a,b\n\"x\"\"y\",0\n\"p,q\",1\n,0.5\n\"#z\",0\n" {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want other quotes or cells", got)
 	}
 	lone := must(records.NewSchema(records.Numeric("a", 0, 1).WithMissing()))(t)
 	if back := throughCSV(t, records.CSV{},
@@ -240,7 +240,7 @@ func TestStreamsAreTheFile(t *testing.T) {
 	whole := must(records.CSV{}.ReadFrame(strings.NewReader(text.String()), s))(t)
 	if !slices.Equal(sizes, []int{10, 10, 5}) ||
 		!sameFrame(whole, must(records.Concat(s, parts...))(t).(*records.Frame)) {
-		t.Errorf("got parts of %v rows, or other records", sizes)
+		t.Errorf("got parts of %v rows, want 10, 10 and 5 with the same records", sizes)
 	}
 	for range (records.CSV{}).Stream(strings.NewReader(text.String()), s, 5) {
 		break // stopping early must not fail

@@ -57,10 +57,10 @@ func TestBlocksCoverTheVector(t *testing.T) {
 	}
 	if at != s.Dim() || s.Classes() != 2 || s.ClassName(1) != ">50K" || s.IsBinary() || s.Sparse() ||
 		s.IsImage() {
-		t.Errorf("%d coordinates of %d, %v", at, s.Dim(), s)
+		t.Errorf("the blocks have %d coordinates of %d, or %v has wrong properties", at, s.Dim(), s)
 	}
 	if lo, hi := s.Bounds(); lo != 0 || hi != 1 {
-		t.Errorf("bounds %v, %v", lo, hi)
+		t.Errorf("got bounds %v, %v, want 0, 1", lo, hi)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestMaxNormIsAttained(t *testing.T) {
 		[]any{250, 1e9, 90, 20, "all", "XL", "none", nil, "Köln", "Male", "yes"}))(t)
 	if got := norm(f.Row(nil, 0)); got != math.Sqrt(10) || s.MaxNorm() < got ||
 		s.MaxNorm() > got*(1+1e-15) {
-		t.Errorf("got norm %v, and a MaxNorm of %v", got, s.MaxNorm())
+		t.Errorf("got norm %v and MaxNorm %v, want √10 for both", got, s.MaxNorm())
 	}
 }
 
@@ -134,7 +134,7 @@ func validRow(t *testing.T, s records.Schema, row []float32) {
 		ones := 0
 		for _, v := range block {
 			if !(v >= 0 && v <= 1) {
-				t.Fatalf("coordinate %v in %v", v, block)
+				t.Fatalf("got coordinate %v in %v, want one in [0, 1]", v, block)
 			}
 			if v == 1 {
 				ones++
@@ -197,7 +197,7 @@ func TestManyDecodedRowsAreValid(t *testing.T) {
 		}
 		for i := range b.Rows {
 			if row := b.Dense.Row(i); norm(row) > s.MaxNorm() {
-				t.Fatalf("got norm %v, above MaxNorm", norm(row))
+				t.Fatalf("got norm %v, want at most MaxNorm", norm(row))
 			} else {
 				validRow(t, s, row)
 			}
@@ -293,7 +293,7 @@ func TestFrameIsData(t *testing.T) {
 		for _, got := range [][]float32{some.Dense.Row(k), taken.Row(nil, k),
 			f.Slice(int(i), 40).Row(nil, 0)} {
 			if !slices.Equal(got, all.Dense.Row(int(i))) {
-				t.Errorf("row %d read as %v", i, got)
+				t.Errorf("row %d is wrongly read as %v", i, got)
 			}
 		}
 		if some.Labels[k] != labels[i] || some.Index[k] != i || taken.Label(k) != int(labels[i]) {
@@ -348,7 +348,7 @@ func TestForeignDataIsCheckedBlockByBlock(t *testing.T) {
 	err := records.Check(torn{f})
 	if err == nil || !strings.Contains(err.Error(), "column 6: not exactly one level") ||
 		!strings.Contains(err.Error(), "column 1: marked as missing but has a value") {
-		t.Errorf("%v", err)
+		t.Errorf("Check returns %v, want defects in columns 6 and 1", err)
 	}
 }
 
@@ -360,7 +360,7 @@ func TestEncodedIsATableOfVectors(t *testing.T) {
 	if e.Schema().Kind() != records.IntervalVector || !slices.Equal(e.Labels(), f.Labels()) ||
 		!slices.Equal(e.Schema().ClassNames(), s.ClassNames()) ||
 		records.Check(e) != nil || e.Schema().Validate() != nil {
-		t.Errorf("got schema %v with labels %v", e.Schema(), e.Labels())
+		t.Errorf("got schema %v or labels %v, want a valid table of vectors", e.Schema(), e.Labels())
 	}
 	for i := range 2 {
 		if !slices.Equal(e.Row(nil, i), f.Row(nil, i)) {
@@ -425,7 +425,7 @@ func TestCheckReportsCells(t *testing.T) {
 		}
 		if want := s.ColumnIndex(c.column); d != nil && d.Column != want && c.column != "income" ||
 			c.column == "income" && d.Column != -1 {
-			t.Errorf("%s: column %d", c.column, d.Column)
+			t.Errorf("%s: the defect names the wrong column %d", c.column, d.Column)
 		}
 		validRow(t, s, f.Row(nil, 1))
 	}
@@ -463,10 +463,10 @@ func TestColumnsAreReviewed(t *testing.T) {
 		!slices.Equal(got.Levels(), []string{"y", "w"}) ||
 		must(records.NewSchema(got))(t).Validate() != nil || c.Other() != "z" ||
 		got.WithoutMissing().HasMissing() {
-		t.Errorf("%+v", got)
+		t.Errorf("got wrong levels or another level in %+v", got)
 	}
 	if lo, hi := records.Numeric("a", 0, 1).WithBounds(2, 3).Bounds(); lo != 2 || hi != 3 {
-		t.Errorf("bounds %v, %v", lo, hi)
+		t.Errorf("got bounds %v, %v, want 2, 3", lo, hi)
 	}
 }
 
@@ -477,7 +477,7 @@ func TestBuilderRefusesWhatIsNoRow(t *testing.T) {
 	for _, row := range [][]any{{1}, {1, 2, 3}, {1, struct{}{}}, {[]int{1}, "y"}, {1, 2i}} {
 		var shape *param.Error
 		if err := b.Append(row...); !errors.As(err, &shape) {
-			t.Errorf("%v: %v", row, err)
+			t.Errorf("%v: got error %v, want *param.Error", row, err)
 		}
 	}
 	if err := b.Append(0.5, level("y")); err != nil {
@@ -485,7 +485,8 @@ func TestBuilderRefusesWhatIsNoRow(t *testing.T) {
 	}
 	if f := b.Frame(); f.Len() != 1 || f.Value(0, 0) != "0.5" || f.Value(0, 1) != "y" ||
 		b.Len() != 0 || b.Frame().Len() != 0 {
-		t.Errorf("%d rows, %q and %q", f.Len(), f.Value(0, 0), f.Value(0, 1))
+		t.Errorf("got %d rows with %q and %q, want one row of 0.5 and y",
+			f.Len(), f.Value(0, 0), f.Value(0, 1))
 	}
 }
 
@@ -545,12 +546,12 @@ func TestLabelsOfATableChange(t *testing.T) {
 	bare := s.WithoutLabels()
 	if bare.Classes() != 0 || len(bare.Columns()) != len(s.Columns())-1 || bare.Dim() != s.Dim() ||
 		bare.Equal(s) || s.Classes() != 2 {
-		t.Errorf("without labels: %v", bare)
+		t.Errorf("got wrong schema without labels: %v", bare)
 	}
 	again := bare.WithLabels("a", "b", "c").WithUnknown("b")
 	if again.Classes() != 3 || again.ColumnIndex("class") != len(again.Columns())-1 ||
 		again.Validate() != nil {
-		t.Errorf("with labels: %v", again)
+		t.Errorf("got wrong schema with labels: %v", again)
 	}
 	f := must(records.DecodeFlat(again, make([]float32, again.Dim()), 9))(t)
 	if f.Label(0) != 1 {
@@ -568,26 +569,26 @@ func TestTablesAreNoVectors(t *testing.T) {
 	s := people(t)
 	var shape *param.Error
 	if _, err := records.FromFlat(s, make([]float32, s.Dim()), 0); !errors.As(err, &shape) {
-		t.Errorf("FromFlat: %v", err)
+		t.Errorf("FromFlat: got error %v, want *param.Error", err)
 	}
 	if _, err := (records.CSV{}).Read(strings.NewReader(""), s); !errors.As(err, &shape) {
-		t.Errorf("Read: %v", err)
+		t.Errorf("Read: got error %v, want *param.Error", err)
 	}
 	for _, o := range []records.Schema{records.Interval(3, 0, 1), {}, records.Sets(3, 1)} {
 		if _, err := records.DecodeFlat(o, make([]float32, 3)); !errors.As(err, &shape) {
-			t.Errorf("DecodeFlat: %v", err)
+			t.Errorf("DecodeFlat: got error %v, want *param.Error", err)
 		}
 		if _, err := (records.CSV{}).ReadFrame(strings.NewReader(""), o); !errors.As(err, &shape) {
-			t.Errorf("ReadFrame: %v", err)
+			t.Errorf("ReadFrame: got error %v, want *param.Error", err)
 		}
 	}
 	for _, labels := range [][]int32{nil, {0, 1}} {
 		if _, err := records.DecodeFlat(s, make([]float32, s.Dim()), labels...); !errors.As(err, &shape) {
-			t.Errorf("%d labels: %v", len(labels), err)
+			t.Errorf("%d labels: got error %v, want *param.Error", len(labels), err)
 		}
 	}
 	if _, err := records.DecodeFlat(s, make([]float32, s.Dim()+1), 0); !errors.As(err, &shape) {
-		t.Errorf("a row and one coordinate: %v", err)
+		t.Errorf("a row and one coordinate: got error %v, want *param.Error", err)
 	}
 }
 
@@ -620,7 +621,7 @@ func TestSchemaFile(t *testing.T) {
 		}
 		back, err := records.OpenSchema(path)
 		if err != nil || !back.Equal(s) {
-			t.Errorf("%s: %v, %v", name, back, err)
+			t.Errorf("%s: got back %v and error %v", name, back, err)
 		}
 	}
 	var text bytes.Buffer

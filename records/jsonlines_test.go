@@ -70,11 +70,11 @@ func TestObjectsComeBack(t *testing.T) {
 		var object map[string]any
 		if err := json.Unmarshal([]byte(line), &object); err != nil ||
 			len(object) != len(s.Columns()) {
-			t.Errorf("%s: %v, %d keys", line, err, len(object))
+			t.Errorf("%s: got error %v and %d keys, want one key for each column", line, err, len(object))
 		}
 	}
 	if want := `{"height":50,"gain":null,`; !strings.Contains(file.String(), want) {
-		t.Errorf("no %s in %s", want, file.String())
+		t.Errorf("want %s in %s", want, file.String())
 	}
 	back := must(records.JSONLines{}.ReadFrame(&file, s))(t)
 	if !sameFrame(f, back) || records.Check(back) != nil {
@@ -98,7 +98,7 @@ func TestObjectsAreStreamed(t *testing.T) {
 	}
 	if err := (records.JSONLines{}).WriteFrame(failing{},
 		must(records.FromValues(small(t)))(t)); err != nil {
-		t.Errorf("nothing to write: %v", err)
+		t.Errorf("nothing to write: got error %v, want none", err)
 	}
 	f := must(records.FromValues(small(t), []any{1, "cat", 2, "no"}))(t)
 	if err := (records.JSONLines{}).WriteFrame(failing{}, f); err == nil {
@@ -114,7 +114,7 @@ func TestObjectsAreStreamed(t *testing.T) {
 	limits := records.Limits{Values: 10}
 	_, err := records.JSONLines{Limits: limits}.ReadFrame(strings.NewReader(text), small(t))
 	if over := new(records.LimitError); !errors.As(err, &over) || over.Limit != "Values" {
-		t.Errorf("seven records of four values, with a limit of ten: %v", err)
+		t.Errorf("7 records of 4 values, with a limit of 10: got error %v, want *LimitError", err)
 	}
 	limits = records.Limits{Fields: 3}
 	f = must(records.JSONLines{Limits: limits}.ReadFrame(strings.NewReader(text), small(t)))(t)

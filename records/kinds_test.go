@@ -94,7 +94,7 @@ func TestTimesAreReadAndWrittenExactly(t *testing.T) {
 			}
 		}
 		if records.Check(back) != nil {
-			t.Errorf("%q: %v", c.want, records.Check(back))
+			t.Errorf("%q: Check returns %v", c.want, records.Check(back))
 		}
 	}
 }
@@ -107,13 +107,13 @@ func TestExactAccessors(t *testing.T) {
 	row[s.ColumnIndex("stay")] = 90*time.Minute + 155*time.Millisecond
 	f := must(records.FromValues(s, row))(t)
 	if v, ok := f.Whole(0, s.ColumnIndex("account")); v != 1<<61+1 || !ok {
-		t.Errorf("account %d, %v", v, ok)
+		t.Errorf("got account %d, %v", v, ok)
 	}
 	if v, ok := f.Time(0, s.ColumnIndex("seen")); !v.Equal(at("2024-02-29T01:02:03Z")) || !ok {
-		t.Errorf("seen %v, %v", v, ok)
+		t.Errorf("got seen %v, %v", v, ok)
 	}
 	if v, ok := f.Duration(0, s.ColumnIndex("stay")); v != 90*time.Minute+100*time.Millisecond || !ok {
-		t.Errorf("stay %v, %v", v, ok)
+		t.Errorf("got stay %v, %v", v, ok)
 	}
 	if v := f.Number(0, s.ColumnIndex("stay")); v != 5400.1 {
 		t.Errorf("stay is %v seconds", v)
@@ -162,7 +162,7 @@ func TestDecodedKindsAreValid(t *testing.T) {
 		back.Range(0, n, &b)
 		for i := range n {
 			if row := b.Dense.Row(i); norm(row) > s.MaxNorm() {
-				t.Fatalf("norm %v", norm(row))
+				t.Fatalf("got norm %v, want at most MaxNorm", norm(row))
 			} else {
 				validRow(t, s, row)
 			}
@@ -183,7 +183,7 @@ func TestPartsAgreeWithTheTime(t *testing.T) {
 	s := must(records.NewSchema(records.Datetime("when", from, to,
 		time.Second).WithParts(records.MonthPart | records.WeekdayPart | records.HourPart)))(t)
 	if s.Dim() != 1+12+7+24 || len(s.Blocks()) != 4 || s.Blocks()[2].Part != records.WeekdayPart {
-		t.Fatalf("%d coordinates, %+v", s.Dim(), s.Blocks())
+		t.Fatalf("got %d coordinates in the blocks %+v, want 44 in 4", s.Dim(), s.Blocks())
 	}
 	f := must(records.FromValues(s, []any{"2025-03-02T21:00:00Z"}))(t)
 	row := f.Row(nil, 0)
@@ -236,7 +236,8 @@ func TestBucketsNeverChange(t *testing.T) {
 		t.Errorf("got buckets %v, want %v", got, want)
 	}
 	if f.Value(0, 0) != "aspirin" || f.Value(1, 1) != "bucket-17" || f.Value(2, 1) != "" {
-		t.Errorf("%q, %q, %q", f.Value(0, 0), f.Value(1, 1), f.Value(2, 1))
+		t.Errorf("got %q, %q, %q, want aspirin, bucket-17 and a missing value",
+			f.Value(0, 0), f.Value(1, 1), f.Value(2, 1))
 	}
 	if err := records.Check(f); err != nil {
 		t.Error(err)
@@ -276,7 +277,7 @@ func TestBucketsAreEven(t *testing.T) {
 		count[l]++
 	}
 	if slices.Min(count) < 1800 || slices.Max(count) > 2200 {
-		t.Errorf("got %v texts in the buckets", count)
+		t.Errorf("got %v texts in the buckets, want about 2000 in each", count)
 	}
 }
 
@@ -286,7 +287,7 @@ func TestIdentifiersAreFreshAndNeverRead(t *testing.T) {
 		records.Identifier("p", records.Pattern(`\#?*-###/Ö`))))(t)
 	read := must(records.CSV{Header: true}.ReadFrame(strings.NewReader("u,x\nsecret,0.5\n"), s))(t)
 	if text := string(read.AppendJSON(nil, 0)); text != `{"u":null,"x":0.5,"n":null,"p":null}` {
-		t.Errorf("read as %s", text)
+		t.Errorf("identifiers are not dropped: read as %s", text)
 	}
 	const object = `{"u":3,"x":0.5,"n":4,"p":"5"}`
 	nine := records.Values{Numbers: []float64{9}}
@@ -313,7 +314,7 @@ func TestIdentifiersAreFreshAndNeverRead(t *testing.T) {
 		}
 		if part == 0 && (g.Value(0, 2) != "-5" || len(g.Value(0, 0)) != 36 || g.Value(0, 0)[14] != '4' ||
 			!strings.ContainsRune("89ab", rune(g.Value(0, 0)[19])) || g.Value(0, 3)[0] != '#') {
-			t.Errorf("%q, %q, %q", g.Value(0, 0), g.Value(0, 2), g.Value(0, 3))
+			t.Errorf("got wrong identifiers %q, %q, %q", g.Value(0, 0), g.Value(0, 2), g.Value(0, 3))
 		}
 		if g.Slice(3, 4).Value(0, 0) != g.Value(3, 0) || g.Take([]int32{9}).Value(0, 3) != g.Value(9, 3) {
 			t.Error("a slice or a copy of rows has other identifiers")
@@ -321,7 +322,7 @@ func TestIdentifiersAreFreshAndNeverRead(t *testing.T) {
 	}
 	for k := range seen {
 		if len(seen[k]) != n {
-			t.Errorf("%d different identifiers of %d", len(seen[k]), n)
+			t.Errorf("got %d different identifiers of %d, want all different", len(seen[k]), n)
 		}
 	}
 	few := must(records.NewSchema(records.Numeric("x", 0, 1),
@@ -359,7 +360,7 @@ func TestOldSchemaFilesAreRead(t *testing.T) {
 	const new = `{"kind":"table","columns":[{"name":"h","type":"numeric","lo":50,"hi":250}]}`
 	text := must(json.Marshal(must(records.NewSchema(records.Numeric("h", 50, 250)))(t)))(t)
 	if string(text) != new {
-		t.Errorf("written as %s", text)
+		t.Errorf("wrongly written as %s", text)
 	}
 }
 

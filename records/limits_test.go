@@ -402,7 +402,7 @@ func TestLimitsAreNamedAndCanBeRaised(t *testing.T) {
 			t.Errorf("%s over a small limit: got error %v, want a LimitError", name, err)
 		}
 		if err := all[name](data); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want none", name, err)
 		}
 		var bad *param.Error
 		if err := all[name](data, records.Limits{Values: -1}); !errors.As(err, &bad) ||
@@ -423,7 +423,8 @@ func TestALineWithoutEndIsPassedOver(t *testing.T) {
 		table = must(records.ReadTransactions(io.MultiReader(parts...), records.Sets(9, 9)))(t)
 	})
 	if table.Len() != 1 || len(table.Items(0)) != 0 || records.Check(table) == nil || got > 8<<20 {
-		t.Errorf("%d records, %d MB", table.Len(), got>>20)
+		t.Errorf("got %d records and %d MB, want one invalid record and at most 8 MB",
+			table.Len(), got>>20)
 	}
 }
 
@@ -442,7 +443,7 @@ func TestPlainInputIsNotUnpacked(t *testing.T) {
 		"\x1f\x8b\x08\xff\x00\x00\x00\x00\x00\x00", "\x1f\x8b\x08\x00aaaa a"} {
 		table := must(records.ReadTransactions(strings.NewReader(head+"\n1 2\n"), records.Sets(9, 9)))(t)
 		if table.Len() != 2 || len(table.Items(1)) != 2 {
-			t.Errorf("%q: %d records", head, table.Len())
+			t.Errorf("%q: got %d records, want 2", head, table.Len())
 		}
 	}
 }

@@ -135,7 +135,7 @@ func TestNoLineChangesHowAnotherIsRead(t *testing.T) {
 		}
 		without := r.rows(t, strings.Join(good, "\n")+"\n")
 		if len(without) != n {
-			t.Fatalf("%s: %d records of %d lines", name, len(without), n)
+			t.Fatalf("%s: got %d records from %d lines", name, len(without), n)
 		}
 		for _, bad := range badLines() {
 			for _, at := range []int{0, 5, n} {
@@ -157,7 +157,7 @@ func TestSeveralBadLinesOfOnePersonAreOneRecord(t *testing.T) {
 	s := must(records.Visits{Column: 1}.Read(strings.NewReader(text), records.Sets(9, 9)))(t)
 	if s.Len() != 2 || !slices.Equal(s.Items(0), []uint32{1, 5}) ||
 		!slices.Equal(s.Items(1), []uint32{1}) {
-		t.Errorf("%d persons: %v %v", s.Len(), s.Items(0), s.Items(1))
+		t.Errorf("got %d persons with items %v and %v", s.Len(), s.Items(0), s.Items(1))
 	}
 	long := strings.Repeat("x", 2<<20)
 	cut := must(records.Visits{Column: 1}.Read(strings.NewReader(long+",5\n,6\n"+long+"y,7\n"),
@@ -171,7 +171,7 @@ func TestSeveralBadLinesOfOnePersonAreOneRecord(t *testing.T) {
 			records.Sets(9, 9)))(t)
 	if nameless.Len() != 2 || !slices.Equal(nameless.Items(0), []uint32{3, 7, 8}) ||
 		!slices.Equal(nameless.Items(1), []uint32{4}) {
-		t.Errorf("%d persons: %v", nameless.Len(), nameless.Items(0))
+		t.Errorf("got %d persons, the first with items %v", nameless.Len(), nameless.Items(0))
 	}
 }
 

@@ -101,7 +101,7 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	}
 	if m := must(records.ReadSets(bytes.NewReader(out.Bytes()), int64(out.Len())))(t); m.Unit() !=
 		records.UnitPart || m.Len() != 4 {
-		t.Errorf("a person in two parts: got unit %q", m.Unit())
+		t.Errorf("a person in two parts: got unit %q, want the unit UnitPart for 4 rows", m.Unit())
 	}
 	var mixed bytes.Buffer
 	w = must(records.NewSetWriter(&mixed, users.Schema()))(t)
@@ -110,7 +110,7 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	}
 	if m := must(records.ReadSets(bytes.NewReader(mixed.Bytes()), int64(mixed.Len())))(t); m.Unit() !=
 		records.UnitPart {
-		t.Errorf("persons and a row: got unit %q", m.Unit())
+		t.Errorf("persons and a row: got unit %q, want the unit UnitPart", m.Unit())
 	}
 	for want, rows := range map[string][][]int32{
 		records.UnitPart: {{0, 0}, {1, 0, 1}},
@@ -124,11 +124,11 @@ func TestMappedSetsKeepTheirUnit(t *testing.T) {
 	}
 	var shape *param.Error
 	if err := w.Append(made(t, 3, 99)); !errors.As(err, &shape) {
-		t.Errorf("another schema: %v", err)
+		t.Errorf("another schema: got error %v, want *param.Error", err)
 	}
 	if _, err := records.NewSetWriter(&out,
 		records.Sets(5, 3).WithLabels("a")); !errors.As(err, &shape) {
-		t.Errorf("labels: %v", err)
+		t.Errorf("labels: got error %v, want *param.Error", err)
 	}
 	if _, err := records.NewSetWriter(broken{}, records.Sets(5, 3)); err != nil {
 		t.Errorf("NewSetWriter fails, although it buffers the head: %v", err)
@@ -278,7 +278,7 @@ func TestReadingMappedSetsAllocatesNothing(t *testing.T) {
 	m.Gather(rows, &batch)
 	// the pool may be emptied between runs
 	if n := testing.AllocsPerRun(100, func() { m.Gather(rows, &batch) }); n > 1 {
-		t.Errorf("%v allocations", n)
+		t.Errorf("got %v allocations, want at most 1", n)
 	}
 }
 
@@ -308,7 +308,7 @@ func TestStreams(t *testing.T) {
 		}
 		all := must(records.Concat(table.Schema(), parts...))(t).(*records.SetTable)
 		if len(parts) != 3 || parts[2].Len() != 500 || all.Len() != 2500 {
-			t.Fatalf("%s: %d parts", name, len(parts))
+			t.Fatalf("%s: got %d parts, want 3 with 2500 rows", name, len(parts))
 		}
 		for i := range all.Len() {
 			if !slices.Equal(all.Items(i), table.Items(i)) {
@@ -321,7 +321,7 @@ func TestStreams(t *testing.T) {
 		for _, err := range stream(0) {
 			var shape *param.Error
 			if !errors.As(err, &shape) {
-				t.Errorf("%s: tables of no rows: %v", name, err)
+				t.Errorf("%s: tables of no rows: got error %v, want *param.Error", name, err)
 			}
 		}
 	}
@@ -329,7 +329,7 @@ func TestStreams(t *testing.T) {
 	for part, err := range records.StreamTransactions(bytes.NewReader(cut[:len(cut)-5]),
 		records.Sets(5, 2), 2) {
 		if part == nil && !errors.Is(err, records.ErrFormat) || part != nil && part.Len() != 2 {
-			t.Errorf("part %v, error %v", part, err)
+			t.Errorf("got part %v and error %v, want parts of 2 rows, then ErrFormat", part, err)
 		}
 	}
 }
@@ -343,11 +343,11 @@ func TestVisitsAreGroupedByPerson(t *testing.T) {
 			Item: "where"}.Read(bytes.NewReader(data), s))(t)
 		if table.Len() != 3 || !slices.Equal(table.Items(0), []uint32{2, 3}) ||
 			len(table.Items(1)) != 3 || len(table.Items(2)) != 0 {
-			t.Errorf("%s: %v %v %v", name, table.Items(0), table.Items(1), table.Items(2))
+			t.Errorf("%s: got wrong items %v, %v, %v", name, table.Items(0), table.Items(1), table.Items(2))
 		}
 		if table.Unit() != records.UnitUser || table.Slice(0, 1).Unit() != records.UnitUser ||
 			table.Take([]int32{1}).Unit() != records.UnitUser {
-			t.Errorf("%s: unit %q", name, table.Unit())
+			t.Errorf("%s: got unit %q, want user", name, table.Unit())
 		}
 	}
 	// The items that are kept of a person do not depend on the positions of the person's rows, or on
@@ -364,7 +364,7 @@ func TestVisitsAreGroupedByPerson(t *testing.T) {
 	for name, v := range map[string]records.Visits{"no names": {Header: true}, "one column": {},
 		"negative": {UserColumn: -1}} {
 		if _, err := v.Read(strings.NewReader(text), s); !errors.As(err, &shape) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 	for name, data := range map[string]string{"no such column": "a,b\nann,2\n", "nothing": "",
@@ -372,7 +372,7 @@ func TestVisitsAreGroupedByPerson(t *testing.T) {
 		_, err := records.Visits{Header: true, User: "who",
 			Item: "where"}.Read(strings.NewReader(data), s)
 		if !errors.Is(err, records.ErrFormat) || strings.Contains(err.Error(), "ann") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want ErrFormat without a name from the file", name, err)
 		}
 	}
 	if records.UnitOf(many.WithoutLabels()) != records.UnitUser ||

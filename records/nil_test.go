@@ -35,7 +35,7 @@ func TestNoRecordsAreAnError(t *testing.T) {
 	} {
 		var wrong *param.Error
 		if !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 	if records.WithUnit(nil, records.UnitUser) != nil {

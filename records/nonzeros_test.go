@@ -43,7 +43,7 @@ func TestNonzerosAreTheRows(t *testing.T) {
 				}
 			}
 			if most := n * 2 * (len(s.Columns()) + 8); len(z.Places) > most {
-				t.Errorf("got %d coordinates for %d rows", len(z.Places), n)
+				t.Errorf("got too many coordinates, %d for %d rows", len(z.Places), n)
 			}
 			back := must(records.DecodeNonzeros(s, &z))(t)
 			want := must(records.DecodeFlat(s, b.Dense.Data, b.Labels...))(t)
@@ -112,11 +112,11 @@ func TestNonzerosRefuse(t *testing.T) {
 	} {
 		var wrong *param.Error
 		if _, err := records.DecodeNonzeros(s, z); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 	if f := must(records.DecodeNonzeros(s, &records.Nonzeros{}))(t); f.Len() != 0 {
-		t.Errorf("no rows: got %d", f.Len())
+		t.Errorf("got %d rows, want 0", f.Len())
 	}
 }
 
@@ -142,6 +142,6 @@ func TestNonzerosTakeMemoryByRow(t *testing.T) {
 	few, many := taken(10), taken(65_534)
 	t.Logf("%d bytes for 10 buckets, %d for 65,534", few, many)
 	if many > few+few/2+1<<20 { // the memory includes the names in the schema
-		t.Errorf("%d bytes for 10 buckets, %d for 65,534", few, many)
+		t.Errorf("got %d bytes for 10 buckets and %d for 65,534, want almost the same", few, many)
 	}
 }

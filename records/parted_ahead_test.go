@@ -115,7 +115,7 @@ func TestReadAheadChangesNothing(t *testing.T) {
 	}
 	var wrong *param.Error
 	if _, err := one.WithReaders(-1); !errors.As(err, &wrong) {
-		t.Errorf("-1 readers: %v", err)
+		t.Errorf("-1 readers: got error %v, want *param.Error", err)
 	}
 }
 

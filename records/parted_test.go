@@ -102,7 +102,7 @@ func TestPartsAreOneTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		if parted.Len() != n || !parted.Schema().Equal(table.Schema()) {
-			t.Fatalf("%s: %d rows of %v", name, parted.Len(), parted.Schema())
+			t.Fatalf("%s: got %d rows of the schema %v", name, parted.Len(), parted.Schema())
 		}
 		rng := rand.New(rand.NewPCG(3, 4))
 		var a, b device.Batch
@@ -232,7 +232,7 @@ func TestPartsThatAreRefused(t *testing.T) {
 	}
 	none, err := records.NewPartedTable(s)
 	if err != nil || none.Len() != 0 || new(records.PartedTable).Len() != 0 {
-		t.Errorf("no parts: %v", err)
+		t.Errorf("no parts: got error %v, or rows", err)
 	}
 	if !records.Overlap(must(records.NewPartedTable(s, good...))(t),
 		must(records.NewPartedTable(s, good...))(t)) {

@@ -50,10 +50,10 @@ func TestGroupByKeepsPersonsApart(t *testing.T) {
 		t.Errorf("persons hold %s, want %s", got, want)
 	}
 	if p.Len() != 3 || p.Unit() != records.UnitUser || records.UnitOf(p) != records.UnitUser {
-		t.Errorf("%d persons of unit %s", p.Len(), p.Unit())
+		t.Errorf("got %d persons of unit %s, want 3 of unit user", p.Len(), p.Unit())
 	}
 	if s := p.Schema(); s.RowsPerPerson() != 2 || p.Rows().Schema().RowsPerPerson() != 0 {
-		t.Errorf("schema %v of rows %v", s, p.Rows().Schema())
+		t.Errorf("got schema %v with rows of %v, want at most 2 rows per person", s, p.Rows().Schema())
 	}
 	var b device.Batch
 	p.Range(0, 3, &b)
@@ -63,10 +63,10 @@ func TestGroupByKeepsPersonsApart(t *testing.T) {
 	b.Index = []int32{2, 1}
 	p.Gather(b.Index, &b)
 	if got := fmt.Sprint(b.Dense.Data, b.Index); got != "[4 2] [2 1]" {
-		t.Errorf("gathered %s", got)
+		t.Errorf("got %s, want [4 2] [2 1]", got)
 	}
 	if got := p.AppendRows(nil, []int32{2, 0}); !slices.Equal(got, []int32{4, 0, 1}) {
-		t.Errorf("rows %v", got)
+		t.Errorf("got rows %v, want [4 0 1]", got)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestPersonsRefusals(t *testing.T) {
 		{"RowsPerPerson", d.Schema().ByPerson(-1).Validate()},
 	} {
 		if p := new(param.Error); !errors.As(c.err, &p) || !strings.Contains(c.err.Error(), c.name) {
-			t.Errorf("%s: %v", c.name, c.err)
+			t.Errorf("want a *param.Error about %s, got %v", c.name, c.err)
 		}
 	}
 	if err := records.CheckPersons("x", persons, persons.Schema()); err != nil {
@@ -264,7 +264,7 @@ func TestPersonsPrintAsPrivate(t *testing.T) {
 		}
 	}
 	if j, err := json.Marshal(p); string(j) != `"[private]"` {
-		t.Errorf("%s %v", j, err)
+		t.Errorf("persons as JSON: got %s and error %v, want [private]", j, err)
 	}
 }
 
@@ -281,7 +281,7 @@ func TestCheckReadsAllRowsOfPersons(t *testing.T) {
 	}
 	err = records.Check(grouped(t, rows, []string{"ann", "ann", "bob"}, 2))
 	if err == nil || !strings.Contains(err.Error(), `row 1, column "x": outside the bounds`) {
-		t.Errorf("%v", err)
+		t.Errorf("Check returns %v, want a value outside the bounds in row 1", err)
 	}
 }
 
@@ -325,7 +325,7 @@ func TestReadPersons(t *testing.T) {
 	// Unreadable lines, and lines without a name, belong to no person.
 	p := read("who,x\nann,1\nbob,2\n ann ,3\n,4\nann,5,6\nbob\n\"ann,7\nAnn,8\n\"ann\",9\n", 5)
 	if p.Len() != 3 || p.Rows().Len() != 5 {
-		t.Fatalf("%d persons of %d rows", p.Len(), p.Rows().Len())
+		t.Fatalf("got %d persons of %d rows, want 3 of 5", p.Len(), p.Rows().Len())
 	}
 	var values []float64
 	frame, _ := records.AsFrame(p.Rows())
@@ -341,7 +341,7 @@ func TestReadPersons(t *testing.T) {
 	} {
 		_, err := records.CSV{Header: true}.ReadPersons(strings.NewReader(c.text), s, c.person, 2)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%q by %s: %v", c.text, c.person, err)
+			t.Errorf("%q by column %s: got wrong error %v", c.text, c.person, err)
 		}
 	}
 	_, err = records.CSV{Header: true}.ReadPersons(strings.NewReader(""), s, "who", 0)

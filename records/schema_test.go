@@ -34,11 +34,11 @@ func TestSchemaSurvivesJSON(t *testing.T) {
 	for name, s := range schemas() {
 		text, err := json.Marshal(s)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: got error %v, want none", name, err)
 		}
 		var back records.Schema
 		if err := json.Unmarshal(text, &back); err != nil {
-			t.Fatalf("%s: %s: %v", name, text, err)
+			t.Fatalf("%s: reading %s: %v", name, text, err)
 		}
 		if !back.Equal(s) {
 			t.Errorf("%s: %v is read back from %s as %v", name, s, text, back)
@@ -51,7 +51,7 @@ func TestSchemasDiffer(t *testing.T) {
 	for a, s := range all {
 		for b, o := range all {
 			if s.Equal(o) != (a == b) {
-				t.Errorf("%s equal to %s: %v", a, b, s.Equal(o))
+				t.Errorf("%s.Equal(%s) returns %v", a, b, s.Equal(o))
 			}
 		}
 	}
@@ -102,11 +102,11 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 	}
 	both := records.Interval(0, math.NaN(), 1).Validate()
 	if !strings.Contains(both.Error(), "Dim") || !strings.Contains(both.Error(), "Bounds") {
-		t.Errorf("two mistakes reported as %v", both)
+		t.Errorf("got error %v, want both mistakes, Dim and Bounds", both)
 	}
 	for name, s := range schemas() {
 		if err := s.Validate(); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Validate returns %v", name, err)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func TestMaxNorm(t *testing.T) {
 	} {
 		got := c.s.MaxNorm()
 		if got < c.want || got > c.want*(1+1e-15) {
-			t.Errorf("%v: norm at most %v, got %v", c.s, c.want, got)
+			t.Errorf("%v: want norm %v, got %v", c.s, c.want, got)
 		}
 	}
 }

@@ -79,23 +79,23 @@ func TestSetBatches(t *testing.T) {
 		!slices.Equal(b.Sparse.Offsets, []int{0, 2, 3, 3, 5}) ||
 		!slices.Equal(b.Sparse.Items, []uint32{2, 3, 1, 2, 3}) ||
 		!slices.Equal(b.Labels, []int32{0, 0, 1, 0}) || !slices.Equal(b.Index, []int32{2, 0, 1, 2}) {
-		t.Errorf("gathered %+v %+v", b, *b.Sparse)
+		t.Errorf("Gather returns wrong sets: %+v %+v", b, *b.Sparse)
 	}
 	table.Range(1, 4, &b)
 	if b.Rows != 3 || !slices.Equal(b.Sparse.Offsets, []int{0, 0, 2, 3}) ||
 		!slices.Equal(b.Sparse.Items, []uint32{2, 3, 9}) || !slices.Equal(b.Index, []int32{1, 2, 3}) {
-		t.Errorf("ranged %+v %+v", b, *b.Sparse)
+		t.Errorf("Range returns wrong sets: %+v %+v", b, *b.Sparse)
 	}
 	table.Slice(2, 4).Range(1, 2, &b)
 	if !slices.Equal(b.Sparse.Items, []uint32{9}) || !slices.Equal(b.Labels, []int32{1}) {
-		t.Errorf("sliced %+v %+v", b, *b.Sparse)
+		t.Errorf("Slice returns wrong sets: %+v %+v", b, *b.Sparse)
 	}
 	taken := table.Take([]int32{3, 2})
 	if taken.Len() != 2 || !slices.Equal(taken.Items(1), []uint32{2, 3}) || taken.Label(0) != 1 {
-		t.Errorf("taken %+v", taken)
+		t.Errorf("Take returns wrong sets: %+v", taken)
 	}
 	if by := table.RowsByLabel(); !slices.Equal(by[0], []int32{0, 2}) {
-		t.Errorf("rows by label %v", by)
+		t.Errorf("RowsByLabel returns %v, want [0 2] for the first class", by)
 	}
 	if bare := table.WithoutLabels(); bare.Label(0) != -1 || bare.Labels() != nil ||
 		bare.Schema().Classes() != 0 {
@@ -140,7 +140,7 @@ func TestCheckNamesThePlaceAndNotTheValue(t *testing.T) {
 	}
 	var d *records.Defect
 	if !errors.As(err, &d) || d.Row != 1 || d.Column != 1 {
-		t.Errorf("first defect %+v", d)
+		t.Errorf("got first defect %+v, want row 1, column 1", d)
 	}
 
 	sets := must(records.FromItems(records.Sets(5, 2), [][]uint32{{1, 2}, {3, 91234}, {0, 1, 2}}))(t)
@@ -160,7 +160,7 @@ func TestCheckCountsWhatItDoesNotList(t *testing.T) {
 	flat := slices.Repeat([]float32{2}, 50)
 	text := records.Check(must(records.FromFlat(records.Binary(1), flat))(t)).Error()
 	if n := strings.Count(text, "row"); n != 20 || !strings.Contains(text, "30 more") {
-		t.Errorf("%d of 50 defects listed: %s", n, text)
+		t.Errorf("got %d of 50 defects, want 20 and the number of the others: %s", n, text)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestCheckReadsForeignData(t *testing.T) {
 		"clean sets":  {sets, func(*device.Batch) {}},
 	} {
 		if err := records.Check(d); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Check returns %v", name, err)
 		}
 	}
 	for name, d := range map[string]foreign{

@@ -91,7 +91,7 @@ func TestStrayStructsAreRecords(t *testing.T) {
 	}
 	if got := must(records.Into[person](f))(t)[0]; got.Town != "Bonn" || got.Height != 0.5 ||
 		got.Income != nil {
-		t.Errorf("got %+v", got)
+		t.Errorf("got wrong values in %+v", got)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestStructsThatDoNotFit(t *testing.T) {
 	refused := func(what string, err error, says string) {
 		t.Helper()
 		if wrong := new(param.Error); !errors.As(err, &wrong) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got wrong error %v", what, err)
 		}
 	}
 	refused("no struct", second(records.FromStructs(s, []int{1})), "a struct")
@@ -196,7 +196,7 @@ func TestRefusedLevelsTellNoRecord(t *testing.T) {
 		f := must(records.FromValues(s, []any{level}))(t)
 		_, err := records.Into[row](f)
 		if wrong := new(param.Error); !errors.As(err, &wrong) {
-			t.Fatalf("%s: %v", level, err)
+			t.Fatalf("%s: got error %v, want *param.Error", level, err)
 		}
 		if want == "" {
 			want = err.Error()

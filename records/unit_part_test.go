@@ -32,7 +32,7 @@ func TestNothingPromisesParts(t *testing.T) {
 		}
 		known := records.WithUnit(d, records.UnitUser)
 		if err := records.CheckUnitOf("data", known, records.UnitUser); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: CheckUnitOf returns %v", name, err)
 		}
 	}
 	for want, parts := range map[string][]records.Data{
@@ -83,12 +83,12 @@ func TestEnforcedRecordsStayTheirUsers(t *testing.T) {
 			records.WithUnit(c.of, records.UnitPart)} {
 			out, err := c.make(d)
 			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+				t.Fatalf("%s: got error %v, want none", name, err)
 			}
 			part, parts := records.PartOf(d)
 			if p, n := records.PartOf(out); records.UnitOf(out) != records.UnitOf(d) || p != part ||
 				n != parts {
-				t.Errorf("%s: got part %d of %d, unit %s, from part %d of %d, unit %s", name, p, n,
+				t.Errorf("%s: got part %d of %d, unit %s, want part %d of %d, unit %s", name, p, n,
 					records.UnitOf(out), part, parts, records.UnitOf(d))
 			}
 			if !records.Overlap(out, d) {

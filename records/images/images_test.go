@@ -215,7 +215,7 @@ func TestArguments(t *testing.T) {
 	wrong := func(what string, err error) {
 		t.Helper()
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v, want *param.Error", what, err)
 		}
 	}
 	wrong("vectors", second(images.ReadFolder(folder, records.Binary(4))))
@@ -229,7 +229,7 @@ func TestArguments(t *testing.T) {
 	}
 	wrong("no records", images.WriteFolder(t.TempDir(), nil))
 	if _, err := images.ReadFolder(folder, s.WithLabels("a")); !errors.Is(err, records.ErrFormat) {
-		t.Errorf("no folder for a class: %v", err)
+		t.Errorf("no folder for a class: got error %v, want ErrFormat", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
@@ -260,7 +260,7 @@ func FuzzReadFolder(f *testing.F) {
 			row := got.Row(nil, 0)
 			for _, v := range row {
 				if !(v >= 0 && v <= 1) {
-					t.Fatalf("%v", row)
+					t.Fatalf("got row %v, want values in [0, 1]", row)
 				}
 			}
 			if images.Check(fstest.MapFS{"x.png": {Data: data}}, s) != nil && slices.Max(row) != 0 {

@@ -37,7 +37,7 @@ func TestWritePNG(t *testing.T) {
 	}
 	const step = side + 2
 	if got := picture.Bounds().Size(); got.X != 2*step+2 || got.Y != 3*step+2 {
-		t.Fatalf("%v pixels", got)
+		t.Fatalf("got a picture of %v pixels", got)
 	}
 	for i, place := range [][2]int{{1, 0}, {0, 0}, {1, 1}, {2, 0}} { // row and column
 		for at := range side * side {
@@ -88,7 +88,7 @@ func TestWritePNGRefuses(t *testing.T) {
 		"a table that isnt": images.WritePNG(new(bytes.Buffer), nil, 1),
 	} {
 		if !errors.As(err, &mistake) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 }

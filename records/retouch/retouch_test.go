@@ -86,7 +86,7 @@ func TestMistakes(t *testing.T) {
 	} {
 		var wrong *param.Error
 		if _, err := f(); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func goMod(t *testing.T) string {
 			return string(text)
 		}
 		if abs, _ := filepath.Abs(dir); abs == filepath.Dir(abs) {
-			t.Fatal("no go.mod above this folder")
+			t.Fatal("no folder above this one holds go.mod")
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestToDenseDecodesBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprint(d.Data()); got != "[0 1 1 0]" {
-		t.Errorf("decoded as %s", got)
+		t.Errorf("got decoded values %s, want [0 1 1 0]", got)
 	}
 	if _, err := tensors.ToDense(table.Slice(0, 0)); err == nil {
 		t.Error("a table without records is accepted")
