@@ -168,7 +168,8 @@ func spanned(c records.Column, first, last int) records.Column {
 func (d *Draft) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "draft: %v\n", d.Schema)
-	fmt.Fprintf(&b, "noise on a count: %.4g; a level survives from %.4g\n", d.Std, d.Threshold)
+	fmt.Fprintf(&b, "noise on a count: %.4g; a level is kept from a count of %.4g\n",
+		d.Std, d.Threshold)
 	for _, c := range d.Columns {
 		fmt.Fprintf(&b, "  %s:", c.Name)
 		for _, cell := range c.Cells {

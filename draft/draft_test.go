@@ -102,24 +102,24 @@ func TestDraftFindsBoundsAndLevels(t *testing.T) {
 			lo, hi := got[name].Bounds()
 			if lo < within[0] || lo > within[1] || hi < within[2] || hi > within[3] ||
 				got[name].HasMissing() {
-				t.Errorf("%v, %s: got bounds [%g, %g]", r, name, lo, hi)
+				t.Errorf("%v, %s: got wrong bounds [%g, %g], or a missing value", r, name, lo, hi)
 			}
 		}
 		if !slices.Equal(got["grade"].Levels(), []string{"b", "c", "d"}) ||
 			!slices.Equal(got["kind"].Levels(), []string{"x", "y", "other"}) ||
 			!slices.Equal(got["land"].Levels(), []string{"p"}) || !got["land"].HasMissing() ||
 			got["kind"].Other() != "other" {
-			t.Errorf("%v: %v", r, d)
+			t.Errorf("%v: got wrong levels in %v", r, d)
 		}
 		if d.Schema.Validate() != nil || d.Schema.Classes() != 2 || len(d.Schema.Columns()) != 8 ||
 			!strings.Contains(d.String(), "x: ") {
-			t.Errorf("%v: %v", r, d)
+			t.Errorf("%v: got an invalid schema or a wrong text: %v", r, d)
 		}
 		text, err := json.Marshal(d)
 		var back draft.Draft
 		if err != nil || json.Unmarshal(text, &back) != nil || !back.Schema.Equal(d.Schema) ||
 			!reflect.DeepEqual(back.Columns, d.Columns) {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("the draft %s is not read back: error %v", text, err)
 		}
 	}
 }
@@ -207,7 +207,7 @@ func TestNothingButNoisyCountsDependsOnARecord(t *testing.T) {
 			privacytest.Replay[records.Data]{Run: run(p), Budget: p.Config.Budget, Data: pair.Data,
 				Neighbour: pair.Neighbour}.Check(t)
 			if t.Failed() {
-				t.Fatalf("%v: %s", r, pair.Name)
+				t.Fatalf("%v: the replay of %s fails", r, pair.Name)
 			}
 		}
 	}
@@ -318,15 +318,15 @@ func TestPlanIsTheBill(t *testing.T) {
 			entries[0].Spent != 1 ||
 			!accountant.EqualEvents(entries[0].Event, p.Event) || ledger.Epsilon().Upper != p.Total.Upper ||
 			p.Total.Upper > 1 {
-			t.Errorf("%v: %+v for %v", r, entries, p)
+			t.Errorf("%v: got entries %+v, want one for the plan %v", r, entries, p)
 		}
 		if want := math.Sqrt(6); r == accountant.AddOrRemoveOne && p.Sensitivity != want ||
 			r == accountant.ReplaceOne && p.Sensitivity != math.Sqrt(12) {
-			t.Errorf("%v: sensitivity %v, want %v", r, p.Sensitivity, want)
+			t.Errorf("%v: got sensitivity %v, want %v", r, p.Sensitivity, want)
 		}
 		if g := ledger.Guarantee(); !slices.Equal(g.NoiseClass,
 			[]accountant.NoiseClass{accountant.ExactNoise}) {
-			t.Errorf("noise class %v", g.NoiseClass)
+			t.Errorf("got noise class %v, want exact noise", g.NoiseClass)
 		}
 	}
 }
@@ -343,16 +343,17 @@ func TestACancelledRunKeepsItsSpend(t *testing.T) {
 	}
 	if _, err := draft.FitStream(ctx, p, parts, ledger); !errors.Is(err, context.Canceled) ||
 		ledger.Epsilon().Upper != p.Total.Upper {
-		t.Errorf("%v, ε = %v", err, ledger.Epsilon())
+		t.Errorf("a cancelled run: got error %v and ε = %v, want the whole price", err, ledger.Epsilon())
 	}
 	fresh := accountant.NewLedger(p.Config.Budget)
 	if _, err := draft.Fit(ctx, p, people(t, 1), fresh); !errors.Is(err, context.Canceled) ||
 		len(fresh.Entries()) != 0 {
-		t.Errorf("a run that was cancelled before it began: %v, %v", err, fresh.Entries())
+		t.Errorf("a run that was cancelled before it began: got error %v and entries %v",
+			err, fresh.Entries())
 	}
 	if _, err := draft.Fit(context.Background(), p, people(t, 1), ledger); !errors.Is(err,
 		accountant.ErrBudgetExceeded) {
-		t.Errorf("a second run: %v", err)
+		t.Errorf("a second run: got error %v, want ErrBudgetExceeded", err)
 	}
 }
 
@@ -360,7 +361,7 @@ func TestEmptyDataIsDrafted(t *testing.T) {
 	c := config(t, accountant.AddOrRemoveOne)
 	c.FalseAlarm = 1e-9
 	if d := fitted(t, planned(t, c), people(t, 0)); !d.Schema.Equal(c.Candidates) {
-		t.Errorf("no records: got %v", d)
+		t.Errorf("no records: got %v, want the candidates", d)
 	}
 }
 
@@ -383,11 +384,12 @@ func TestPartsAreTheWhole(t *testing.T) {
 		for i, cell := range column.Cells {
 			total += cell.Count
 			if math.Abs(cell.Count-streamed.Columns[j].Cells[i].Count) > 12*p.Std {
-				t.Errorf("%s: %v and %v", column.Name, cell, streamed.Columns[j].Cells[i])
+				t.Errorf("%s: got %v from all records and %v from the stream, want almost equal counts",
+					column.Name, cell, streamed.Columns[j].Cells[i])
 			}
 		}
 		if math.Abs(total-9000) > 12*p.Std*math.Sqrt(float64(len(column.Cells))) {
-			t.Errorf("%s counts %v records", column.Name, total)
+			t.Errorf("%s counts %v records, want about 9000", column.Name, total)
 		}
 	}
 }
@@ -416,7 +418,7 @@ func TestMistakesAreReported(t *testing.T) {
 	cheap := ok
 	cheap.NoiseMultiplier = 1
 	if _, err := cheap.Plan(); !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("too little noise: %v", err)
+		t.Errorf("too little noise: got error %v, want ErrBudgetExceeded", err)
 	}
 	p := planned(t, ok)
 	other, err := records.FromValues(flags, []any{"n"})
@@ -441,17 +443,17 @@ func TestMistakesAreReported(t *testing.T) {
 	} {
 		var p *param.Error
 		if !errors.As(err, &p) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
 	if _, err := draft.Fit(context.Background(), p, other,
 		accountant.NewLedger(ok.Budget)); !errors.Is(err, draft.ErrSchema) {
-		t.Errorf("another schema: %v", err)
+		t.Errorf("another schema: got error %v, want ErrSchema", err)
 	}
 	users := records.WithUnit(people(t, 1), records.UnitUser)
 	if _, err := draft.Fit(context.Background(), p, users,
 		accountant.NewLedger(ok.Budget, accountant.WithUnit("user"))); err != nil {
-		t.Errorf("rows of one user each: %v", err)
+		t.Errorf("rows of one user each: got error %v, want none", err)
 	}
 }
 

@@ -95,7 +95,7 @@ func TestShardsOfOthersAreRefused(t *testing.T) {
 		_, err := draft.Release(t.Context(), p, test.shards, l)
 		var wrong *param.Error
 		if test.ok != (err == nil) || !test.ok && (!errors.As(err, &wrong) || len(l.Entries()) > 0) {
-			t.Errorf("%s: %v, ledger %v", name, err, l.Entries())
+			t.Errorf("%s: got error %v and entries %v", name, err, l.Entries())
 		}
 	}
 }

@@ -107,7 +107,8 @@ func (p *Plan) String() string {
 			Relation: c.Budget.Relation, Unit: records.UnitUser, RowsPerUnit: most}
 		fmt.Fprintf(&b, "unit: %s\n", g.Units())
 	}
-	fmt.Fprintf(&b, "noise on a count: %.4g; a level survives from %.4g\n", p.Std, p.Threshold)
+	fmt.Fprintf(&b, "noise on a count: %.4g; a level is kept from a count of %.4g\n",
+		p.Std, p.Threshold)
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %.4g", Purpose, accountant.Describe(p.Event), p.Total.Upper)
 	return wrap.Lines(b.String(), "")
 }

@@ -247,7 +247,7 @@ func (c *seenColumn) texts() []string {
 func (c *seenColumn) fits(name string, most int) error {
 	if len(c.levels) == 0 || len(c.levels) > most {
 		return param.New("draft.Public.MaxLevels", most,
-			fmt.Sprintf("at least as many as column %q has texts, at least one; or the column in Skip",
+			fmt.Sprintf("enough levels for the texts of column %q, at least one; or add it to Skip",
 				name))
 	}
 	return nil
