@@ -47,7 +47,8 @@ func TestInnerPlansAreComplete(t *testing.T) {
 			"synth.Inner.Public"},
 		"no rows before it": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true,
 			Public: other.Slice(0, 0)}, "synth.Inner.Public"},
-		"rows of nobody": {synth.Inner{Plan: plan, Prefix: "x: ", Public: other}, "synth.Inner.Public"},
+		"rows without a first system": {synth.Inner{Plan: plan, Prefix: "x: ",
+			Public: other}, "synth.Inner.Public"},
 		"private rows": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true,
 			Public: data.Slice(3, 9)}, "synth.Inner.Public"},
 		"copies of private rows": {synth.Inner{Plan: plan, Prefix: "x: ", Follows: true,
@@ -118,6 +119,6 @@ func TestSequencesWithinSequencesAreFew(t *testing.T) {
 	systems = append(systems, sequence.System(systems))
 	if _, err := systems.ReadPlan(text); !errors.Is(err, synth.ErrFormat) ||
 		!strings.Contains(err.Error(), "within each other") {
-		t.Errorf("eight sequences within each other: %v", err)
+		t.Errorf("eight sequences within each other: got error %v, want ErrFormat", err)
 	}
 }
