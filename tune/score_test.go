@@ -99,10 +99,10 @@ func TestScores(t *testing.T) {
 		tune.Queries{Count: 20, Seed: 7}, tune.Likelihood{}} {
 		good, bad := exactly(t, s, like, data), exactly(t, s, unlike, data)
 		if !(good > bad) {
-			t.Errorf("%T: %g for records like these, %g for others", s, good, bad)
+			t.Errorf("%T: got score %g for records like the private ones, and %g for others", s, good, bad)
 		}
 		if a, ok := s.(tune.Accuracy); ok && good < 0.85 {
-			t.Errorf("%+v: got accuracies %g and %g", a, good, bad)
+			t.Errorf("%+v: got accuracies %g and %g, want the first to be at least 0.85", a, good, bad)
 		}
 		if same := exactly(t, s, data, data); same < good-0.03 || !(math.Abs(same) < 3) {
 			t.Errorf("%T: got %g for the private records themselves", s, same)
@@ -198,7 +198,7 @@ func TestPlansInFiles(t *testing.T) {
 		}
 		again, err := synth.Systems{tune.System(synth.Systems{merf.System()})}.ReadPlan(text)
 		if err != nil || again.String() != p.String() || again.(*tune.Plan).Config().Score != score {
-			t.Errorf("%v, %v", again, err)
+			t.Errorf("got back %v and error %v", again, err)
 		}
 	}
 	if _, err := json.Marshal(search(t, tune.Trials{Mean: 2}, &toy{noise: 3})); err == nil {

@@ -29,12 +29,13 @@ func TestRefusesBeforeDrawing(t *testing.T) {
 	}
 	_, err := p.FitOn(t.Context(), ledger, some(t, 9))
 	if !errors.Is(err, accountant.ErrBudgetExceeded) || w.log.number > 0 || len(ledger.Entries()) > 0 {
-		t.Errorf("%v after %d trials; on the ledger: %v", err, w.log.number, ledger.Entries())
+		t.Errorf("got error %v after %d trials and entries %v, want ErrBudgetExceeded at once",
+			err, w.log.number, ledger.Entries())
 	}
 	rich := accountant.NewLedger(accountant.Budget{Epsilon: p.Total().Upper * 1.001, Delta: 1e-5})
 	gen, err := p.FitOn(t.Context(), rich, some(t, 9))
 	if err != nil || w.log.number < 1 {
-		t.Fatalf("%v after %d trials", err, w.log.number)
+		t.Fatalf("got error %v after %d trials, want none after at least 1", err, w.log.number)
 	}
 	got := gen.Guarantee().Epsilon
 	if got < p.Total().Lower || got > p.Total().Upper || got < 1.5*one {
@@ -42,7 +43,7 @@ func TestRefusesBeforeDrawing(t *testing.T) {
 	}
 	_, err = p.FitOn(t.Context(), rich, some(t, 9))
 	if !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("a second search: %v", err)
+		t.Errorf("a second search: got error %v, want ErrBudgetExceeded", err)
 	}
 }
 
@@ -62,7 +63,8 @@ func TestTheBestIsReleased(t *testing.T) {
 		}
 		m := gen.Model().(*tune.Model)
 		if won = append(won, m.Score()); m.Score() != m.Model.(*toyModel).value || m.Candidate() != 0 {
-			t.Fatalf("score %g of candidate %d, value %g", m.Score(), m.Candidate(),
+			t.Fatalf("got score %g of candidate %d, want the value %g of candidate 0",
+				m.Score(), m.Candidate(),
 				m.Model.(*toyModel).value)
 		}
 	}
@@ -111,11 +113,11 @@ func TestNothingElseLeaves(t *testing.T) {
 		runtime.KeepAlive(gen)
 	}
 	if len(seen) != 1 || seen[0].Stage != tune.Stage || seen[0].Step != 1 || seen[0].Of != 1 {
-		t.Errorf("progress: %+v", seen)
+		t.Errorf("got progress %+v, want one report at the end", seen)
 	}
 	if e := ledger.Entries(); len(e) != 1 || e[0].Purpose != tune.Stage || e[0].Reserved != 1 ||
 		len(ledger.Children()) > 0 {
-		t.Errorf("on the ledger: %+v", e)
+		t.Errorf("got entries %+v, want the entry of the search", e)
 	}
 }
 
@@ -136,7 +138,7 @@ func TestFailuresRankLast(t *testing.T) {
 	for range 40 { // in half of the searches the last trial fails
 		done = 0
 		if _, err = search(t, many, &toy{noise: 4, quirk: sometimes}).Fit(t.Context(), data); err != nil {
-			t.Fatalf("%d trials, of which every second one failed: %v", done, err)
+			t.Fatalf("%d trials, of which every second one failed: got error %v, want none", done, err)
 		}
 	}
 	for what, quirk := range map[string]func(*toy, *synth.Run) error{"fails": broken,
@@ -144,7 +146,7 @@ func TestFailuresRankLast(t *testing.T) {
 		_, err := search(t, tune.Trials{Mean: 5}, &toy{noise: 4, quirk: quirk}).Fit(t.Context(), data)
 		if !errors.Is(err, tune.ErrFailed) || strings.Contains(err.Error(), "secret") ||
 			(what == "fails") != errors.Is(err, errToy) {
-			t.Errorf("every trial %s: %v", what, err)
+			t.Errorf("every trial %s: got error %v, want ErrFailed without the secret", what, err)
 		}
 	}
 	for range 200 {
@@ -155,7 +157,7 @@ func TestFailuresRankLast(t *testing.T) {
 		}
 	}
 	if !errors.Is(err, tune.ErrNone) { // each search has no trial with probability 1/e
-		t.Errorf("200 searches of one Poisson trial: %v", err)
+		t.Errorf("200 searches of one Poisson trial: got error %v, want ErrNone", err)
 	}
 }
 
@@ -194,7 +196,7 @@ func TestSteadySearches(t *testing.T) {
 	for range 5 {
 		w.log.number = 0
 		if _, err := p.Fit(t.Context(), some(t, 9)); err != nil || w.log.number != 7 {
-			t.Errorf("%d trials, %v", w.log.number, err)
+			t.Errorf("got %d trials and error %v, want 7 trials", w.log.number, err)
 		}
 	}
 }
@@ -207,11 +209,11 @@ func TestCancelledSearches(t *testing.T) {
 	ledger := accountant.NewLedger(accountant.Budget{Epsilon: p.Total().Upper * 1.01, Delta: 1e-5})
 	gen, err := p.FitOn(ctx, ledger, some(t, 9))
 	if !errors.Is(err, context.Canceled) || gen != nil || w.log.number != 1 {
-		t.Errorf("%v after %d trials", err, w.log.number)
+		t.Errorf("got error %v after %d trials, want a cancelled search after 1", err, w.log.number)
 	}
 	_, err = p.FitOn(t.Context(), ledger, some(t, 9))
 	if !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("a second search: %v", err)
+		t.Errorf("a second search: got error %v, want ErrBudgetExceeded", err)
 	}
 }
 
@@ -241,7 +243,7 @@ func TestCost(t *testing.T) {
 	}
 	p, err := own.Plan()
 	if err != nil || p.Total().Upper > 3 || p.Total().Upper < 2.9 {
-		t.Errorf("%v, %v", p, err)
+		t.Errorf("got plan %v and error %v, want a price from 2.9 to 3", p, err)
 	}
 	t.Log(p)
 	for most, trials := range map[int]tune.Trials{7: {Mean: 3, Limit: 7}, 1: {Mean: 1}} {
