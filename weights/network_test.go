@@ -37,14 +37,14 @@ func TestNetworksContinue(t *testing.T) {
 			t.Fatal("the seed changes nothing")
 		}
 		if err := f.read(data, fresh.Params()); err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: got error %v, want none", name, err)
 		}
 		if !slices.Equal(predicted(fresh), want) {
 			t.Errorf("%s: the loaded network predicts other values", name)
 		}
 		before := predicted(other)
 		if err := f.read(data, other.Params()); err == nil || !slices.Equal(predicted(other), before) {
-			t.Errorf("%s: a network of another shape: %v", name, err)
+			t.Errorf("%s: a network of another shape: got error %v, or it has changed", name, err)
 		}
 	}
 }
