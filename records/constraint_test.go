@@ -38,8 +38,8 @@ func constrained(t testing.TB) records.Schema {
 			[]string{"Köln", "x"}, []string{"Graz", "y"}, []string{"", "y"}))
 }
 
-// TestKeptRecordsObey: kept records obey every constraint. The test compares the values themselves,
-// of columns on different grids and in different representations.
+// TestKeptRecordsObey: kept records obey every constraint. The test compares values of columns on
+// different grids and in different representations.
 func TestKeptRecordsObey(t *testing.T) {
 	s := constrained(t)
 	if err := s.Validate(); err != nil {

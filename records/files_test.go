@@ -318,7 +318,8 @@ func TestCSVRoundTrip(t *testing.T) {
 	}
 }
 
-// TestLinesThatCannotBeRead: each such line becomes a separate neutral record, which Check reports.
+// TestLinesThatCannotBeRead: each unreadable line becomes a separate neutral record, which Check
+// reports.
 func TestLinesThatCannotBeRead(t *testing.T) {
 	s := records.Interval(2, -1, 9).WithLabels("a", "b").WithUnknown("b")
 	for text, rows := range map[string]int{

@@ -99,7 +99,8 @@ func TestWhatIsNoFileOfTheTable(t *testing.T) {
 	}
 }
 
-// TestRowsThatCannotBeRead: each such line becomes a separate neutral record, which Check reports.
+// TestRowsThatCannotBeRead: each unreadable line becomes a separate neutral record, which Check
+// reports.
 func TestRowsThatCannotBeRead(t *testing.T) {
 	for _, line := range []string{"1,cat,2", "1,cat,2,yes,5", "\"1,cat,2,yes", "1,c\"at,2,yes",
 		"1,\"cat\"x,2,yes", "\x1f\x8b", "x"} {
@@ -119,8 +120,8 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAHeaderThatIsNotDeclared: such a header is an error before any record is kept, and a record
-// is not mistaken for a header.
+// TestAHeaderThatIsNotDeclared: a header that the CSV value does not declare is an error before any
+// record is kept, and a record is not mistaken for a header.
 func TestAHeaderThatIsNotDeclared(t *testing.T) {
 	s, dense := pets(t), records.Interval(2, 0, 9).WithLabels("a", "b")
 	const row = "3,cat,4.5,yes\n"

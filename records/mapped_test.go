@@ -350,8 +350,8 @@ func TestVisitsAreGroupedByPerson(t *testing.T) {
 			t.Errorf("%s: got unit %q, want user", name, table.Unit())
 		}
 	}
-	// The items that are kept of a person do not depend on the positions of the person's rows, or on
-	// other rows.
+	// The items kept for a person do not depend on the positions of the person's rows, or on other
+	// rows.
 	few := must(
 		records.Visits{UserColumn: 1,
 			Column: 2}.Read(strings.NewReader("1,bob,9\n1,bob,0\n1,bob,7\n1,bob,1\n"), s))(t)

@@ -81,7 +81,7 @@ func TestStructsComeBack(t *testing.T) {
 	}
 }
 
-// TestStrayStructsAreRecords: invalid values are not an error.
+// TestStrayStructsAreRecords: structs with invalid values become records without an error.
 func TestStrayStructsAreRecords(t *testing.T) {
 	rows := []person{{Height: float32(math.NaN()), Size: 7, address: address{"Ulm"},
 		Income: pointer("secret")}}
