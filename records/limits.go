@@ -135,7 +135,7 @@ func (l Limits) values(read int64) int64 {
 }
 
 // LimitError says that an input exceeds one of its [Limits]. It wraps [ErrFormat]. It names the
-// limit, and carries nothing of a record.
+// limit, and contains nothing from a record.
 type LimitError struct {
 	Limit string // the name of the field of Limits that was exceeded
 	What  string // what exceeds the limit

@@ -26,8 +26,8 @@ type spelling struct {
 
 // parseNumber returns the number that a text spells in decimal, with or without an exponent, or
 // unreadable for a text that spells none. A number too large for a float64 is infinite, and "nan"
-// is a missing value. Unlike strconv, parseNumber allocates no error in these cases: with such
-// errors, a compressed file of these texts would take memory many times its size.
+// is a missing value. Unlike strconv, parseNumber allocates no error in these cases: if it did,
+// reading a compressed file of such texts would take memory many times the file's size.
 func parseNumber(text string) float64 { return numberOf([]byte(text), 64) }
 
 func number64(text []byte) float64 { return numberOf(text, 64) }

@@ -320,7 +320,8 @@ func (t *partedRows) each(n int, read func(raw []byte)) {
 	read(*raw)
 }
 
-// partOf returns the part of a row. Samples ascend, so the row before it is often in the same part.
+// partOf returns the part of a row. The rows of a sample ascend, so the part of the previous row is
+// tried first.
 func (t *partedRows) partOf(row, before int) int {
 	if row < t.ends[before] && (before == 0 || row >= t.ends[before-1]) {
 		return before

@@ -44,13 +44,14 @@ type Key interface {
 // MostRows is the largest number of rows that can be kept for a person.
 const MostRows = 1 << 12
 
-// GroupBy groups rows by the keys of their persons, one key per row, and keeps at most most rows of
-// each person. Persons are in the order of their first rows, and the rows of each are in their
-// original order.
+// GroupBy groups rows by the keys of their persons, one key per row, and keeps no more than most
+// rows of each person. Persons are in the order of their first rows, and the rows of each are in
+// their original order.
 //
-// If a person has more rows, the rows kept are those whose positions among the person's own rows
-// have the smallest values under a fixed public hash, keyed by the number of the person's rows. So
-// the rows kept, and the person's largest contribution to a sum, depend on that person's rows only.
+// If a person has more rows, a fixed public hash of their positions among the person's own rows
+// chooses the rows to keep: those with the smallest values. The hash is keyed by the number of the
+// person's rows. So the rows kept, and the person's largest contribution to a sum, depend on that
+// person's rows only.
 //
 // Guarantee: if two sets of rows differ only in the rows of one person, the results differ only in
 // that person.
@@ -194,9 +195,9 @@ func appendShares(dst Shares, n int) Shares {
 // RowsOf returns the rows of data and their weights: all rows of all persons for [Persons],
 // and other data unchanged, each record with weight 1.
 //
-// Consider the sum, over all rows, of a row's contribution times its share. If one person is added,
-// removed or replaced, this sum changes by no more than the same sum over records can change if one
-// record is added, removed or replaced. The reason: a person contributes a weighted mean, with
+// Consider the sum, over all rows, of a row's contribution times its share. Its sensitivity to one
+// person is at most the sensitivity of the same sum over records to one record, whether the person
+// or record is added, removed or replaced. The reason: a person contributes a weighted mean, with
 // weights that add up to 1, of contributions that single records may make. The norm of such a mean,
 // or of the difference of two such means, is at most the largest norm for single records.
 func RowsOf(d Data) (Data, Shares) {

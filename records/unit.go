@@ -7,7 +7,7 @@ const (
 	UnitRecord = "record" // a row as it was read; a person may have several rows
 	UnitUser   = "user"   // all that one person contributes
 	// UnitPart is the unit of rows of users if one user may have several of them, because rows were
-	// taken twice or pieces were joined that do not state different parts. No ledger promises to
+	// taken twice, or because joined pieces do not state different parts. No ledger promises to
 	// protect it. A caller who knows that each user has one row can state this by [WithUnit].
 	UnitPart = "part of a user"
 )

@@ -271,7 +271,7 @@ func TestRefusals(t *testing.T) {
 	dear.Epsilon = 1.2
 	c := sequence.Config{Budget: dear, First: add, Then: plan(numbers, b.Relation, adversary)}
 	if _, err := c.Plan(); !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("two systems for little more than the price of one: got error %v, want ErrBudgetExceeded", err)
+		t.Errorf("a budget for one system: got error %v, want ErrBudgetExceeded", err)
 	}
 	dear.Epsilon = 1
 	_, err := sequence.Config{Budget: dear, First: add}.Within(
