@@ -192,8 +192,7 @@ func TestOverlapOfOtherTypes(t *testing.T) {
 	check(t, a, view{"a circle", a, true}, view{"beside a circle", r, false})
 }
 
-// pointing is data of a structure that only points to its records, and opaque one whose records are
-// nowhere in memory.
+// A pointing value only points to its records. The records of an opaque value are nowhere in memory.
 type (
 	pointing struct {
 		schema records.Schema
@@ -262,8 +261,8 @@ func TestOverlapOfCopiesOfOtherTypes(t *testing.T) {
 	}
 }
 
-// Types that embed this package's types by value, and one whose data are behind a value that is not
-// data.
+// The holds types embed a type of package records by value. distant holds data behind a value that
+// is not data.
 type (
 	holdsTable  struct{ records.Table }
 	holdsSets   struct{ records.SetTable }
