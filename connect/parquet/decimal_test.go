@@ -12,7 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// twosComplement is a number in so many bytes, the highest first.
+// twosComplement returns a number as size bytes in two's complement, most significant byte first.
 func twosComplement(digits string, size int) []byte {
 	x, _ := new(big.Int).SetString(digits, 10)
 	if x.Sign() < 0 {
@@ -21,8 +21,8 @@ func twosComplement(digits string, size int) []byte {
 	return x.FillBytes(make([]byte, size))
 }
 
-// TestDecimalsOfBytesAreRead: other programs write decimals as bytes, of a length for all values or
-// of each value's own.
+// TestDecimalsOfBytesAreRead reads decimals stored as bytes, as other programs write them: with one
+// length for all values, or with a length for each value.
 func TestDecimalsOfBytesAreRead(t *testing.T) {
 	fixed := pq.FixedLenByteArrayType(16)
 	group := pq.Group{"price": pq.Optional(pq.Decimal(2, 15, pq.FixedLenByteArrayType(7))),
@@ -63,7 +63,7 @@ func TestDecimalsOfBytesAreRead(t *testing.T) {
 	}
 	f = must(read(file.Bytes(), must(records.NewSchema(records.Numeric("key", -1e38, 1e38)))(t)))(t)
 	if x := f.Number(1, 0); x != -1e38 {
-		t.Errorf("below the bound: %v", x)
+		t.Errorf("got %v for a value below the bound, want the bound", x)
 	}
 	f = must(read(file.Bytes(), must(records.NewSchema(records.Numeric("key", -2e38, 2e38)))(t)))(t)
 	if x := f.Number(1, 0); x != -math.Pow(2, 127) {
@@ -71,8 +71,8 @@ func TestDecimalsOfBytesAreRead(t *testing.T) {
 	}
 }
 
-// TestDecimalsOfAnyScaleTakeNoMemory: a scale is a number in the file, and a text has as many
-// digits.
+// TestDecimalsOfAnyScaleTakeNoMemory: the scale is a number in the file, and the text of a value
+// could have that many digits.
 func TestDecimalsOfAnyScaleTakeNoMemory(t *testing.T) {
 	for _, scale := range []int{77, 1 << 30, -77, -1 << 30} {
 		var file bytes.Buffer

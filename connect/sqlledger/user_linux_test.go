@@ -11,10 +11,10 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-const auditedFile = "PRIVGEN_SQLLEDGER_AUDITED" // what another user reads
+const auditedFile = "PRIVGEN_SQLLEDGER_AUDITED" // names the file that another user reads
 
-// TestAuditorOfAFile: a user who may read the folder's files audits a ledger, while it is open and
-// when nobody has it open, and cannot reserve.
+// TestAuditorOfAFile: a user who may only read the folder's files can audit a ledger, whether or
+// not another process has it open, and cannot reserve.
 func TestAuditorOfAFile(t *testing.T) {
 	if path := os.Getenv(auditedFile); path != "" {
 		audit(t, path)
@@ -68,7 +68,7 @@ func TestAuditorOfAFile(t *testing.T) {
 	}
 }
 
-// audit is what the other user does.
+// audit does the other user's part of the test.
 func audit(t *testing.T, path string) {
 	s := store.New(SQLite(path))
 	l, err := s.Audit(t.Context(), "people")
@@ -90,7 +90,7 @@ func audit(t *testing.T, path string) {
 		_, err = writer.Reserve("more", quiet, 1)
 	}
 	if err == nil {
-		t.Error("an auditor reserves")
+		t.Error("an auditor's reservation succeeds")
 	}
 	fmt.Println(err)
 }
