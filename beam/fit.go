@@ -28,9 +28,10 @@ func reader[P any](j Job, w Work, s records.Schema) func(context.Context, P) (*p
 // training a generator, runs in this process.
 //
 // Guarantee: the plan's guarantee for the records of all shards; see synth.FitPasses. The ledger,
-// which may belong to a store, has the same lines as for the same records in memory. Errors: those
-// of the plan's FitOn; *param.Error for an invalid job, before anything is reserved; errors of the
-// runner, after which the reservation remains.
+// which may belong to a store, has the same lines as for the same records in memory.
+//
+// Errors: those of the plan's FitOn; *param.Error for an invalid job, before anything is reserved;
+// errors of the runner, after which the reservation remains.
 func Fit(ctx context.Context, j Job, p synth.PassPlan, ledger *accountant.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
 	if p == nil {

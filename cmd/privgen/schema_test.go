@@ -11,7 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/report"
 )
 
-// validate holds a JSON text to a schema of the folder schemas.
+// validate checks a JSON text against a schema of the folder schemas.
 func validate(t *testing.T, name, text string) {
 	t.Helper()
 	schema, err := jsonschema.NewCompiler().Compile(filepath.Join("schemas", name+".schema.json"))
@@ -31,7 +31,7 @@ func validate(t *testing.T, name, text string) {
 func TestJSONFollowsItsSchema(t *testing.T) {
 	s := withShortPlan(t)
 	s.people("sample.csv", 300, 2)
-	tried := map[string]bool{"error": true, "compare": true, "guarantee-statement": true} // by others
+	tried := map[string]bool{"error": true, "compare": true, "guarantee-statement": true} // other tests check these
 	for _, c := range []struct {
 		schema string
 		args   []string
@@ -63,10 +63,10 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 	}
 	for _, f := range files {
 		if name := strings.TrimSuffix(filepath.Base(f), ".schema.json"); !tried[name] {
-			t.Errorf("nothing is held to %s", f)
+			t.Errorf("no output is checked against %s", f)
 		}
 	}
-	// the drafted schema and the plan file are read back by the library
+	// the library can read the drafted schema and the plan file
 	if _, err := openSchema(s.path("narrow.json")); err != nil {
 		t.Error(err)
 	}
@@ -75,7 +75,7 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 	}
 }
 
-// TestSchemasRefuse: a schema that accepts anything shows nothing.
+// TestSchemasRefuse checks that the JSON schemas reject wrong documents.
 func TestSchemasRefuse(t *testing.T) {
 	files, err := filepath.Glob("schemas/*.schema.json")
 	if err != nil {
@@ -101,8 +101,8 @@ func TestSchemasRefuse(t *testing.T) {
 	}
 }
 
-// TestReportFollowsItsSchema: the report's JSON is held to the schema that package report commits,
-// and the page is one file.
+// TestReportFollowsItsSchema checks the report's JSON against the schema of package report, and
+// that the page is one file.
 func TestReportFollowsItsSchema(t *testing.T) {
 	s := fitted(t)
 	s.people("others.csv", 1000, 2)
@@ -134,7 +134,7 @@ func TestReportFollowsItsSchema(t *testing.T) {
 	}
 	if !strings.Contains(s.read("report.html"), report.Caveat) ||
 		strings.Contains(s.read("public.html"), report.Caveat) {
-		t.Error("the page on real records says it is not private, the public one does not")
+		t.Error("want the page on real records, and not the public page, to say that it is not private")
 	}
 	s.oneLine(s.run(exitUsage, "report", "people.gen", "people.csv", "--publish", "-o", "x.html"),
 		"--publish")

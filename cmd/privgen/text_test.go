@@ -42,7 +42,7 @@ func TestLinesOfProgress(t *testing.T) {
 	}
 }
 
-// TestTextFitsTheScreen holds every text to a hundred columns.
+// TestTextFitsTheScreen checks that every help text fits into a hundred columns.
 func TestTextFitsTheScreen(t *testing.T) {
 	s := fitted(t)
 	for _, args := range [][]string{{}, {"plan", "schema.json", "--records", "3000"},
@@ -58,7 +58,7 @@ func TestTextFitsTheScreen(t *testing.T) {
 	}
 }
 
-// each calls do for every subcommand, the hidden ones excepted.
+// each calls do for every subcommand that is not hidden.
 func each(c *cobra.Command, do func(*cobra.Command)) {
 	do(c)
 	for _, sub := range c.Commands() {
@@ -68,7 +68,7 @@ func each(c *cobra.Command, do func(*cobra.Command)) {
 	}
 }
 
-// TestHelp compares the help of every subcommand with a golden file, and asks for it as users do.
+// TestHelp compares the help of every subcommand with a golden file.
 func TestHelp(t *testing.T) {
 	s := newSession(t)
 	each(newRoot(&app{}), func(c *cobra.Command) {
@@ -76,7 +76,7 @@ func TestHelp(t *testing.T) {
 		args := strings.Fields(c.CommandPath())[1:]
 		e := s.run(0, append(args, "--help")...)
 		if short := s.run(0, append(args, "-h")...); short.stdout != e.stdout {
-			t.Errorf("%s: -h is not --help", name)
+			t.Errorf("%s: -h and --help print different texts", name)
 		}
 		for line := range strings.Lines(e.stdout) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
@@ -92,7 +92,7 @@ func TestHelp(t *testing.T) {
 	})
 }
 
-// TestManualPages compares the manual pages with those that are committed.
+// TestManualPages compares the generated manual pages with the committed ones.
 func TestManualPages(t *testing.T) {
 	s := newSession(t)
 	s.run(0, "man", "pages")
@@ -109,7 +109,7 @@ func TestManualPages(t *testing.T) {
 	}
 	kept, err := filepath.Glob("man/*.1")
 	if err != nil || len(kept) != len(made) {
-		t.Errorf("%d pages are committed, %d are made", len(kept), len(made))
+		t.Errorf("%d pages are committed, but %d are generated", len(kept), len(made))
 	}
 }
 
@@ -152,7 +152,7 @@ func TestCompletion(t *testing.T) {
 	} {
 		e := s.run(0, append([]string{"__complete"}, c.args...)...)
 		if !strings.Contains(e.stdout, c.want) {
-			t.Errorf("%q is completed to %q, want %s", c.args, e.stdout, c.want)
+			t.Errorf("%q: got the completions %q, want %s", c.args, e.stdout, c.want)
 		}
 	}
 }
@@ -172,6 +172,6 @@ func TestTable(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
 	if fmt.Sprint(digits(none)) != "–" {
-		t.Error("no number is printed as one")
+		t.Error("a missing number is printed as a number")
 	}
 }
