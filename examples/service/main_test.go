@@ -12,7 +12,8 @@ import (
 	"github.com/seed7ba64551/privgen/store"
 )
 
-// TestServiceSpendsOnce learns twice in one folder, as after a restart, and asks for rows.
+// TestServiceSpendsOnce learns twice in one folder, as after a restart, and then requests rows. The
+// budget must be spent once.
 func TestServiceSpendsOnce(t *testing.T) {
 	schema, err := people()
 	if err != nil {
@@ -41,7 +42,7 @@ func TestServiceSpendsOnce(t *testing.T) {
 	}
 	defer ledger.Close()
 	if spent := ledger.Epsilon().Upper; !(spent > 0.9 && spent <= 1) {
-		t.Errorf("ε = %v is spent, want once 1", spent)
+		t.Errorf("got spent ε = %v after two fits, want 1", spent)
 	}
 }
 
