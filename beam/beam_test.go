@@ -656,7 +656,7 @@ func TestSecretsTravelSealed(t *testing.T) {
 		t.Errorf("the secret is not encrypted: %s", text)
 	}
 	if got, err := beam.OpenPass(k.ID(), text); err != nil || !reflect.DeepEqual(got, pass) {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("opening the pass gives %v, error %v; want the sealed pass", got, err)
 	}
 	other := strings.Replace(string(text), "cHVibGlj", "cHVibGlx", 1)
 	if _, err := beam.OpenPass(k.ID(), []byte(other)); !errors.Is(err, mechanism.ErrSealed) {
@@ -679,7 +679,7 @@ func TestRowsThatAreNot(t *testing.T) {
 		_, err := beam.Fit(seeded(t), j, p, accountant.NewLedger(budget))
 		undo()
 		if err != nil {
-			t.Errorf("%d rows: %v", n, err)
+			t.Errorf("a pipeline of %d rows: %v", n, err)
 		}
 		want := `["part 0 of 5","part 1 of 5","part 2 of 5","part 3 of 5","part 4 of 5"]`
 		if !slices.Equal(named, []string{want}) {
@@ -849,7 +849,7 @@ func TestJobsThatMakeNoSense(t *testing.T) {
 		var wrong *param.Error
 		_, err := beam.MERF(t.Context(), j, merfPlan(t), ledger)
 		if !errors.As(err, &wrong) || len(ledger.Entries()) > 0 {
-			t.Errorf("%s: %v, ledger %v", name, err, ledger.Entries())
+			t.Errorf("%s: got error %v, want a *param.Error; the ledger has %v", name, err, ledger.Entries())
 		}
 	}
 }

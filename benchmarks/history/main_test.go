@@ -33,7 +33,7 @@ func written(t *testing.T, text string) string {
 	}
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 1 {
-		t.Fatalf("%d files, %v", len(files), err)
+		t.Fatalf("got %d files, want 1; error %v", len(files), err)
 	}
 	return filepath.Join(dir, files[0].Name())
 }

@@ -22,7 +22,7 @@ type fitAnswer struct {
 func decode[T any](t *testing.T, text string) (out T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(text), &out); err != nil {
-		t.Fatalf("%v in %s", err, text)
+		t.Fatalf("decoding JSON: %v in %s", err, text)
 	}
 	return out
 }

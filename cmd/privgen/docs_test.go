@@ -68,14 +68,14 @@ func checkComparison(t *testing.T, s *session) {
 	t.Helper()
 	c := decode[comparison](t, s.read("compared/compare.json"))
 	if len(c.Systems) != 2 || c.Guarantee.Epsilon > 2 || c.Guarantee.Epsilon < 1 {
-		t.Fatalf("%d systems, ε = %v", len(c.Systems), c.Guarantee.Epsilon)
+		t.Fatalf("got %d systems and ε = %v, want 2 systems and ε between 1 and 2", len(c.Systems), c.Guarantee.Epsilon)
 	}
 	page := s.read("compared/compare.html")
 	for _, system := range c.Systems {
 		for _, key := range []string{"column_shapes", "accuracy", "query_error"} {
 			n, ok := system.Figures[key]
 			if !ok {
-				t.Errorf("%s lacks %s", system.Name, key)
+				t.Errorf("the figures of %s do not contain %s", system.Name, key)
 			}
 			if !strings.Contains(page, "<td>"+digits(n)+"</td>") {
 				t.Errorf("the page does not contain %s of %s, which is %s", key, system.Name, digits(n))

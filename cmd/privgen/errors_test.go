@@ -167,7 +167,7 @@ func TestUnknownStores(t *testing.T) {
 			"--store", place, "-o", "x.gen")
 		s.oneLine(e, "want a folder, dir:FOLDER, sqlite:FILE, postgres://…")
 		if strings.Contains(e.stderr, "hidden") || exists(s.path(place)) {
-			t.Errorf("%s: %s", place, e.stderr)
+			t.Errorf("%s: the error shows the password, or a folder was created: %s", place, e.stderr)
 		}
 	}
 	for place, want := range map[string]string{"ledgers": "", "./mysql:x": "", `C:\ledgers`: "",
@@ -185,7 +185,7 @@ func TestLedgersAreNamedOnce(t *testing.T) {
 	for _, args := range [][]string{{"show", "nothing"}, {"verify", "nothing"}, {"create", "people"}} {
 		e := s.run(exitInput, append([]string{"ledger"}, args...)...)
 		if strings.Count(e.stderr, args[1]) != 1 {
-			t.Errorf("%v: %s", args, e.stderr)
+			t.Errorf("%v: want the ledger's name once, got %s", args, e.stderr)
 		}
 	}
 }

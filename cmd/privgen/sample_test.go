@@ -63,7 +63,7 @@ func TestSamplesAreTheLibrarys(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.String() != want.String() {
-			t.Errorf("%s differs", name)
+			t.Errorf("the records of %s differ from those that the library draws", name)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func TestSamplesAreStreamed(t *testing.T) {
 	memory := func(n int) int64 {
 		c := s.command("sample", "people.gen", "-n", strconv.Itoa(n), "-o", os.DevNull)
 		if e := finish(t, c.Run(), c); e.code != 0 {
-			t.Fatalf("exit code %d", e.code)
+			t.Fatalf("sample ends with exit code %d, want 0", e.code)
 		}
 		usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage)
 		if !ok {
@@ -173,7 +173,7 @@ func TestInputFormats(t *testing.T) {
 	for _, name := range []string{"a.jsonl", "a.parquet"} {
 		e := s.run(0, "fit", "plan.json", name, "--ledger", "b", "-o", name+".gen")
 		if strings.Contains(e.stderr, "outside the schema") {
-			t.Errorf("%s: %s", name, e.stderr)
+			t.Errorf("%s: the fit reports values outside the schema: %s", name, e.stderr)
 		}
 	}
 	compressed := exec.Command("gzip", "-k", s.path("people.csv"))
@@ -342,7 +342,7 @@ func TestEverySystemWritesItsImages(t *testing.T) {
 	for name, chain := range chains {
 		gen, err := chain.Fit(t.Context(), data)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("fitting %s: %v", name, err)
 		}
 		if err := gen.SaveFile(s.path(name + ".gen")); err != nil {
 			t.Fatal(err)
@@ -352,7 +352,7 @@ func TestEverySystemWritesItsImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		if labelled := drawn.Schema().Classes() == 2; labelled == (name == "dpgm") {
-			t.Errorf("%s: labelled %v", name, labelled)
+			t.Errorf("%s: the samples have labels: %v; want labels from all systems except dpgm", name, labelled)
 		}
 		for suffix, write := range map[string]func(io.Writer, *records.Table) error{
 			".npz": records.WriteNPZ,

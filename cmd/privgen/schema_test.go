@@ -20,10 +20,10 @@ func validate(t *testing.T, name, text string) {
 	}
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 	if err != nil {
-		t.Fatalf("%s: %v in %q", name, err, text)
+		t.Fatalf("%s: the output is not JSON: %v in %q", name, err, text)
 	}
 	if err := schema.Validate(value); err != nil {
-		t.Errorf("%s: %v", name, err)
+		t.Errorf("the output does not match the schema %s: %v", name, err)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestSchemasRefuse(t *testing.T) {
 				t.Fatal(err)
 			}
 			if schema.Validate(value) == nil {
-				t.Errorf("%s accepts %s", f, text)
+				t.Errorf("%s accepts the wrong document %s", f, text)
 			}
 		}
 		if text, _ := os.ReadFile(f); !strings.Contains(string(text), "2020-12") {
@@ -129,7 +129,7 @@ func TestReportFollowsItsSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := schema.Validate(value); err != nil {
-			t.Errorf("%v: %v", args, err)
+			t.Errorf("%v: the output does not match the schema: %v", args, err)
 		}
 	}
 	if !strings.Contains(s.read("report.html"), report.Caveat) ||

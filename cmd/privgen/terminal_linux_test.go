@@ -51,7 +51,7 @@ func TestBarsOnATerminal(t *testing.T) {
 	theirs.Close()
 	shown, _ := io.ReadAll(ours) // ends with an error when the last process closes the terminal
 	if e := finish(t, c.Wait(), c); e.code != 0 {
-		t.Fatalf("exit code %d: %s", e.code, shown)
+		t.Fatalf("got exit code %d, want 0: %s", e.code, shown)
 	}
 	text := regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]").ReplaceAllString(string(shown), "")
 	for _, words := range []string{"mean embedding", "generator", "60/60", "/s", "left 00:"} {

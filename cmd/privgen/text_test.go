@@ -52,7 +52,7 @@ func TestTextFitsTheScreen(t *testing.T) {
 		e := s.run(0, args...)
 		for line := range strings.Lines(e.stdout + e.stderr) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
-				t.Errorf("%v: %d columns: %s", args, n, line)
+				t.Errorf("%v: a line has %d columns: %s", args, n, line)
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func TestHelp(t *testing.T) {
 		}
 		for line := range strings.Lines(e.stdout) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > columns {
-				t.Errorf("%s: %d columns: %s", name, n, line)
+				t.Errorf("%s: a line of the help has %d columns: %s", name, n, line)
 			}
 		}
 		golden(t, filepath.Join("testdata", "help", name+".txt"), e.stdout)
@@ -98,7 +98,7 @@ func TestManualPages(t *testing.T) {
 	s.run(0, "man", "pages")
 	made, err := filepath.Glob(s.path("pages/*.1"))
 	if err != nil || len(made) < 15 {
-		t.Fatalf("%d pages: %v", len(made), err)
+		t.Fatalf("got %d manual pages, want at least 15; error %v", len(made), err)
 	}
 	for _, page := range made {
 		text, err := os.ReadFile(page)
@@ -137,7 +137,7 @@ func TestCompletion(t *testing.T) {
 	s.run(0, "ledger", "create", "people-2026")
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if e := s.run(0, "completion", shell); !strings.Contains(e.stdout, "privgen") {
-			t.Errorf("%s: %q", shell, e.stdout)
+			t.Errorf("the completion for %s does not mention privgen: %q", shell, e.stdout)
 		}
 	}
 	for _, c := range []struct {
@@ -160,7 +160,7 @@ func TestCompletion(t *testing.T) {
 func TestVersion(t *testing.T) {
 	s := newSession(t)
 	if e := s.run(0, "--version"); !strings.HasPrefix(e.stdout, "privgen version ") {
-		t.Errorf("%q", e.stdout)
+		t.Errorf("got %q, want the program's version", e.stdout)
 	}
 }
 

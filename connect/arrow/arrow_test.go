@@ -230,16 +230,16 @@ func TestRefusals(t *testing.T) {
 			t.Error(err)
 		}
 		if err := arrow.WriteFrame(full{}, l, f); !errors.Is(err, io.ErrShortWrite) {
-			t.Errorf("layout %d: %v", l, err)
+			t.Errorf("layout %d: writing to a full writer: got %v, want io.ErrShortWrite", l, err)
 		}
 		data := written(t, l, s, f)
 		_, err = arrow.ReadFrame(io.MultiReader(bytes.NewReader(data[:600]), iotest.ErrReader(broken)), s)
 		if !errors.Is(err, broken) {
-			t.Errorf("layout %d: %v", l, err)
+			t.Errorf("layout %d: reading from a broken reader: got %v, want its error", l, err)
 		}
 		_, err = read(data, must(records.NewSchema(records.Numeric("none", 0, 1)))(t))
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), `"none"`) {
-			t.Errorf("layout %d: %v", l, err)
+			t.Errorf("layout %d: reading a missing column: got %v, want records.ErrFormat with its name", l, err)
 		}
 	}
 }

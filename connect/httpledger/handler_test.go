@@ -155,7 +155,7 @@ func TestAskedAgain(t *testing.T) {
 		wg.Go(func() {
 			status, answer := s.ask(t, "PUT", here+"run-00000001", gaussian(40, 3, 0))
 			if status != http.StatusOK {
-				t.Errorf("%d %v", status, answer)
+				t.Errorf("got %d %v, want 200", status, answer)
 			}
 		})
 	}
@@ -183,7 +183,7 @@ func TestUsesAreTakenOnce(t *testing.T) {
 					return
 				}
 				if status != http.StatusOK {
-					t.Errorf("%d %v", status, answer)
+					t.Errorf("got %d %v, want 200", status, answer)
 					return
 				}
 				mu.Lock()
@@ -205,14 +205,14 @@ func TestUsesAreTakenOnce(t *testing.T) {
 func TestRefusalSaysWhatWouldFit(t *testing.T) {
 	s := serve(t, Config{})
 	if status, answer := s.ask(t, "PUT", here+"run-00000001", gaussian(40, 5, 0)); status != 200 {
-		t.Fatalf("%d %v", status, answer)
+		t.Fatalf("reserving: got %d %v, want 200", status, answer)
 	}
 	status, answer := s.ask(t, "PUT", here+"run-00000002", gaussian(1, 1, 0))
 	e, _ := answer["error"].(map[string]any)
 	detail, _ := e["detail"].(map[string]any)
 	if status != http.StatusUnprocessableEntity || code(answer) != "budget_exceeded" ||
 		detail == nil {
-		t.Fatalf("%d %v", status, answer)
+		t.Fatalf("got %d %v, want 422 budget_exceeded with a detail", status, answer)
 	}
 	spent := s.ledger(t).Epsilon().Upper
 	if detail["allowed"] != 1.0 || detail["spent"] != spent || detail["left"] != 1-spent ||
@@ -328,7 +328,7 @@ func TestLines(t *testing.T) {
 	for i := range 5 {
 		if status, answer := s.ask(t, "PUT", here+fmt.Sprintf("run-0000000%d", i),
 			gaussian(40, 1, 0)); status != 200 {
-			t.Fatalf("%d %v", status, answer)
+			t.Fatalf("reserving: got %d %v, want 200", status, answer)
 		}
 	}
 	var at accountant.Position
@@ -337,7 +337,7 @@ func TestLines(t *testing.T) {
 		status, answer := s.ask(t, "GET", fmt.Sprintf("/v1/ledgers/%s/lines?limit=2&after=%.0f",
 			people, after), "")
 		if status != 200 {
-			t.Fatalf("%d %v", status, answer)
+			t.Fatalf("reading lines: got %d %v, want 200", status, answer)
 		}
 		for _, l := range answer["lines"].([]any) {
 			line := l.(map[string]any)

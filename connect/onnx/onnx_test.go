@@ -206,7 +206,7 @@ func TestReleasedGenerators(t *testing.T) {
 	} {
 		list := must(onnx.Networks(c.gen))(t)
 		if len(list) != c.networks {
-			t.Errorf("%s: %d networks", c.gen.System(), len(list))
+			t.Errorf("%s: got the wrong number of networks: %d", c.gen.System(), len(list))
 		}
 		for _, n := range list {
 			file := written(t, n)
@@ -216,7 +216,7 @@ func TestReleasedGenerators(t *testing.T) {
 			}
 			if m.GetDocString() != c.gen.Guarantee().String() || m.GetIrVersion() != 8 ||
 				m.GetOpsetImport()[0].GetVersion() != onnx.Opset || n.Layers[0].In != c.in {
-				t.Errorf("%s of %d inputs: %v", c.gen.System(), n.Layers[0].In, m.GetDocString())
+				t.Errorf("%s with %d inputs: the file's description or versions are wrong: %v", c.gen.System(), n.Layers[0].In, m.GetDocString())
 			}
 			if g, ok := c.gen.Model().(*gan.Model); ok {
 				x, want := randomRows(rng, 6, 5), device.HostMatrix(6, 9, make([]float32, 54))

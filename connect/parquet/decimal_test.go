@@ -59,7 +59,7 @@ func TestDecimalsOfBytesAreRead(t *testing.T) {
 		`{"key":-1152921504606846976,"name":"0.00000000000000000005","price":null,"stay":86400.001}` + "\n" +
 		`{"key":1152921504606846976,"name":"0","price":99999999999.99,"stay":null}` + "\n"
 	if got := cellsOf(f); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	f = must(read(file.Bytes(), must(records.NewSchema(records.Numeric("key", -1e38, 1e38)))(t)))(t)
 	if x := f.Number(1, 0); x != -1e38 {
@@ -85,7 +85,7 @@ func TestDecimalsOfAnyScaleTakeNoMemory(t *testing.T) {
 		}
 		s := must(records.NewSchema(records.Categorical("x", "7")))(t)
 		if _, err := read(file.Bytes(), s); !errors.Is(err, records.ErrFormat) {
-			t.Errorf("scale %d: %v", scale, err)
+			t.Errorf("scale %d: got %v, want records.ErrFormat", scale, err)
 		}
 	}
 }

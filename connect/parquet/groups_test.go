@@ -120,7 +120,7 @@ func TestDatasetRefuses(t *testing.T) {
 	wrong := func(what string, err error) {
 		t.Helper()
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want a *param.Error", what, err)
 		}
 	}
 	folder := filepath.Join(t.TempDir(), "d")

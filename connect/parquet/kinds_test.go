@@ -61,7 +61,7 @@ func TestTimesOfOthersAreRead(t *testing.T) {
 		`"text":"2024-02-29T12:30:01.250Z","unix":"2024-02-29T12:30:01.000Z",` +
 		`"float":"2024-02-29T12:30:01.250Z","price":-1.250,"whole":90,"number":2305843009213693952}`
 	if got := string(f.AppendJSON(nil, 0)); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -73,6 +73,6 @@ func TestMomentsThatNoUnitHoldsAreRefused(t *testing.T) {
 	var file bytes.Buffer
 	err := parquet.WriteFrame(&file, must(records.FromValues(s, []any{"1650-01-01"}))(t))
 	if err == nil || file.Len() > 0 {
-		t.Errorf("%v, %d bytes", err, file.Len())
+		t.Errorf("got error %v and %d bytes, want an error and no bytes", err, file.Len())
 	}
 }

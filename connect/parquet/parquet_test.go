@@ -111,7 +111,7 @@ func TestTypesOfOthersAreRead(t *testing.T) {
 		`{"text":0,"flag":"n","i32":5,"f32":null,"u32":3,"level":null,"price":-0.05,"z":"a","one":1}` +
 		"\n"
 	if got := cellsOf(f); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if !f.Stray(1, 0) || !f.Stray(1, 7) || !f.Stray(1, 5) || f.Stray(1, 3) {
 		t.Error("records.Check does not report the second row")
@@ -123,7 +123,7 @@ func TestTypesOfOthersAreRead(t *testing.T) {
 	} {
 		_, err := read(file.Bytes(), must(records.NewSchema(c))(t))
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("want records.ErrFormat with %q, got %v", name, err)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestArguments(t *testing.T) {
 	wrong := func(what string, err error) {
 		t.Helper()
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want a *param.Error", what, err)
 		}
 	}
 	_, err := read(data, records.Binary(3))
@@ -153,7 +153,7 @@ func TestArguments(t *testing.T) {
 		t.Helper()
 		_, err := read(data, s, l)
 		if over := new(records.LimitError); !errors.As(err, &over) || over.Limit != what {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("want a LimitError of %s, got %v", what, err)
 		}
 	}
 	limited("Values", records.Limits{Values: 699})
@@ -188,7 +188,7 @@ func FuzzReadFrame(f *testing.F) {
 		data = data[:uint(length)%uint(len(data)+1)]
 		frame, err := read(data, s, records.Limits{UnpackedBytes: 1 << 20, Values: 1 << 16})
 		if err == nil && frame.Len() > 1<<16 {
-			t.Fatalf("%d rows", frame.Len())
+			t.Fatalf("%d rows were read, which exceeds the limit", frame.Len())
 		}
 	})
 }

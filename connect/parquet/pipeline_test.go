@@ -113,7 +113,7 @@ func TestPipeline(t *testing.T) {
 			gen := must(plan.FitOn(t.Context(), ledger, must(records.FromValues(schema, rows...))(t)))(t)
 			throughParquet(t, gen, schema)
 			if left := ledger.Guarantee(); left.Epsilon > 12 {
-				t.Errorf("ε = %v", left.Epsilon)
+				t.Errorf("got ε = %v, want at most 12", left.Epsilon)
 			}
 		})
 	}

@@ -51,7 +51,7 @@ func TestAnswerLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := l.Entries(); len(e) != 1 || e[0].Reserved != 2 || all[0].Remaining() != 2 {
-		t.Errorf("%+v, %d left", e, all[0].Remaining())
+		t.Errorf("got entries %+v and %d uses left, want one entry with 2 uses, both left", e, all[0].Remaining())
 	}
 	if err := all[0].Spend(); err != nil {
 		t.Error(err)
@@ -171,7 +171,7 @@ func TestServerWithoutFsync(t *testing.T) {
 	s := startPostgres(t, "fsync=off")
 	_, err := store.New(mustOpen(t, s.database(t))).Create(t.Context(), "people", terms)
 	if err == nil || !strings.Contains(err.Error(), "fsync") {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want an error about fsync", err)
 	}
 }
 

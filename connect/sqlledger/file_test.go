@@ -113,12 +113,12 @@ func TestMachinesWithOtherClocks(t *testing.T) {
 			{behind, 30 * time.Hour, false}, {a, 0, true}, {behind, 0, true}, {behind, 0, false}} {
 			now = now.Add(step.wait)
 			if err := step.on.Spend("daily", event); (err == nil) != step.want {
-				t.Errorf("step %d: %v", i, err)
+				t.Errorf("step %d: got unexpected result %v", i, err)
 			}
 		}
 		for _, l := range []*accountant.Ledger{a, behind} {
 			if e := l.Entries(); len(e) != 1 || e[0].Reserved != 4 {
-				t.Errorf("%+v", e)
+				t.Errorf("got entries %+v, want one with 4 uses reserved", e)
 			}
 		}
 	})

@@ -115,7 +115,7 @@ func denied(t *testing.T, address string, statements ...string) {
 		_, err := db.ExecContext(context.Background(), s)
 		var state interface{ SQLState() string }
 		if !errors.As(err, &state) || state.SQLState() != "42501" {
-			t.Errorf("%s: %v", s, err)
+			t.Errorf("%s: got %v, want an error that the permission is missing", s, err)
 		}
 	}
 }
@@ -125,10 +125,10 @@ func denied(t *testing.T, address string, statements ...string) {
 func TestPasswordsStaySecret(t *testing.T) {
 	_, err := PostgreSQL("postgres://me:hunter2@host:port:1/db")
 	if err == nil || strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want an error without the password", err)
 	}
 	b, err := PostgreSQL("postgres://me:hunter2@db.example:5433/ledgers")
 	if err != nil || b.place != `the PostgreSQL database "ledgers"` {
-		t.Errorf("%v: %v", b, err)
+		t.Errorf("got the backend %v, error %v; want a place without the password", b, err)
 	}
 }

@@ -58,11 +58,11 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 		change(t, b, `UPDATE privgen_schema SET version = 99`)
 		for _, mode := range []store.Mode{store.Read, store.Write, store.Create} {
 			if _, err := b.Journal(t.Context(), "people", mode); !errors.Is(err, ErrNewer) {
-				t.Errorf("mode %d: %v", mode, err)
+				t.Errorf("mode %d: got %v, want ErrNewer", mode, err)
 			}
 		}
 		if err := b.Migrate(t.Context()); !errors.Is(err, ErrNewer) {
-			t.Errorf("migrate: %v", err)
+			t.Errorf("Migrate: got %v, want ErrNewer", err)
 		}
 		if err := before.Spend("count", event); !errors.Is(err, ErrNewer) {
 			t.Errorf("a ledger that was open before: got %v, want ErrNewer", err)
@@ -92,7 +92,7 @@ func TestMigration(t *testing.T) {
 		}
 		for _, mode := range []store.Mode{store.Read, store.Write} {
 			if _, err := later().Journal(t.Context(), "people", mode); !errors.Is(err, ErrOlder) {
-				t.Errorf("mode %d: %v", mode, err)
+				t.Errorf("mode %d: got %v, want ErrOlder", mode, err)
 			}
 		}
 		if err := ledger.Spend("count", event); err != nil {
@@ -117,7 +117,7 @@ func TestMigration(t *testing.T) {
 		}
 		defer again.Close()
 		if err := again.Spend("count", event); err != nil || again.Entries()[0].Spent != 2 {
-			t.Errorf("%+v: %v", again.Entries(), err)
+			t.Errorf("got entries %+v, want 2 uses spent; error %v", again.Entries(), err)
 		}
 	})
 }

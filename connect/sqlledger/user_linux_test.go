@@ -63,7 +63,7 @@ func TestAuditorOfAFile(t *testing.T) {
 		cmd.Env = append(os.Environ(), auditedFile+"="+path)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: user}
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", state, err, out)
+			t.Errorf("%s: the audit by another user fails: %v\n%s", state, err, out)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func audit(t *testing.T, path string) {
 	}
 	defer l.Close()
 	if e := l.Entries(); len(e) != 1 || e[0].Reserved != 3 {
-		t.Errorf("%+v", e)
+		t.Errorf("got entries %+v, want one with 3 uses reserved", e)
 	}
 	for _, err := range s.History(t.Context(), "people") {
 		if err != nil {

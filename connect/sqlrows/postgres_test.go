@@ -193,6 +193,6 @@ func TestTypesOfPostgreSQL(t *testing.T) {
 		`{"n":null,"i":null,"r":null,"b":null,"m":null,"at":null,"d":null,"x":null,"c":null,"j":null}`+
 		"\n", float64(float32(0.1)))
 	if got := cellsOf(f); got != want || records.Check(f) != nil {
-		t.Errorf("%s\nwant\n%s%v", got, want, records.Check(f))
+		t.Errorf("got\n%s\nwant\n%s\nrecords.Check: %v", got, want, records.Check(f))
 	}
 }

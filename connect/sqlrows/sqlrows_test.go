@@ -141,7 +141,7 @@ func TestValuesOfManyTypes(t *testing.T) {
 		`{"level":null,"n":0,"flag":"n","at":0,"when":null,"x":-1}`+"\n", at.Unix(),
 		at.Format(time.RFC3339Nano))
 	if got := cellsOf(f); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	if !f.Stray(1, 0) || !f.Stray(1, 1) {
 		t.Error("records.Check does not report the invalid cells")
@@ -154,7 +154,7 @@ func TestArguments(t *testing.T) {
 	wrong := func(what string, err error) {
 		t.Helper()
 		if p := new(param.Error); !errors.As(err, &p) {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got %v, want a *param.Error", what, err)
 		}
 	}
 	for _, err := range sqlrows.Stream(ctx, db, s, 0, "select 1") {
@@ -177,7 +177,7 @@ func TestArguments(t *testing.T) {
 	} {
 		_, err := sqlrows.ReadFrame(ctx, db, s, query)
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", query, err)
+			t.Errorf("%s: got %v, want records.ErrFormat", query, err)
 		}
 	}
 	if _, err := sqlrows.ReadFrame(ctx, db, s, "select nothing"); err == nil {

@@ -46,7 +46,7 @@ func TestLinksOfTheSite(t *testing.T) {
 		for _, m := range reference.FindAllStringSubmatch(text, -1) {
 			links++
 			if fault := fault(pages, path, html.UnescapeString(m[1])); fault != "" {
-				t.Errorf("%s: %s %s", path, m[1], fault)
+				t.Errorf("%s: the link %s %s", path, m[1], fault)
 			}
 		}
 		for _, loaded := range []string{`src="http`, `stylesheet" href="http`} {

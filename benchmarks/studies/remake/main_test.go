@@ -20,7 +20,7 @@ var root = filepath.Join("..", "..", "..")
 func TestEveryStudyStatesItsCommand(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "studies", "*.md"))
 	if err != nil || len(pages) < 8 {
-		t.Fatalf("%d pages: %v", len(pages), err)
+		t.Fatalf("got %d pages, want at least 8; error %v", len(pages), err)
 	}
 	for _, page := range pages {
 		commands, err := commandsOf(page)
@@ -47,7 +47,7 @@ func TestCommandsParse(t *testing.T) {
 		}
 		checked++
 		if mistake := check(t, c); mistake != "" {
-			t.Errorf("%s: %v: %s", c.page, c, mistake)
+			t.Errorf("%s: the command %v is wrong: %s", c.page, c, mistake)
 		}
 	}
 	if checked < 35 {
