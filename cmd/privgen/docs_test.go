@@ -68,7 +68,8 @@ func checkComparison(t *testing.T, s *session) {
 	t.Helper()
 	c := decode[comparison](t, s.read("compared/compare.json"))
 	if len(c.Systems) != 2 || c.Guarantee.Epsilon > 2 || c.Guarantee.Epsilon < 1 {
-		t.Fatalf("got %d systems and ε = %v, want 2 systems and ε between 1 and 2", len(c.Systems), c.Guarantee.Epsilon)
+		t.Fatalf("got %d systems and ε = %v, want 2 systems and ε between 1 and 2", len(c.Systems),
+			c.Guarantee.Epsilon)
 	}
 	page := s.read("compared/compare.html")
 	for _, system := range c.Systems {

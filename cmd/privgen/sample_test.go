@@ -352,7 +352,7 @@ func TestEverySystemWritesItsImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		if labelled := drawn.Schema().Classes() == 2; labelled == (name == "dpgm") {
-			t.Errorf("%s: the samples have labels: %v; want labels from all systems except dpgm", name, labelled)
+			t.Errorf("%s: the samples have labels: %v; want labels except for dpgm", name, labelled)
 		}
 		for suffix, write := range map[string]func(io.Writer, *records.Table) error{
 			".npz": records.WriteNPZ,

@@ -239,7 +239,7 @@ func TestRefusals(t *testing.T) {
 		}
 		_, err = read(data, must(records.NewSchema(records.Numeric("none", 0, 1)))(t))
 		if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), `"none"`) {
-			t.Errorf("layout %d: reading a missing column: got %v, want records.ErrFormat with its name", l, err)
+			t.Errorf("layout %d: a missing column: got %v, want records.ErrFormat with its name", l, err)
 		}
 	}
 }

@@ -216,7 +216,8 @@ func TestReleasedGenerators(t *testing.T) {
 			}
 			if m.GetDocString() != c.gen.Guarantee().String() || m.GetIrVersion() != 8 ||
 				m.GetOpsetImport()[0].GetVersion() != onnx.Opset || n.Layers[0].In != c.in {
-				t.Errorf("%s with %d inputs: the file's description or versions are wrong: %v", c.gen.System(), n.Layers[0].In, m.GetDocString())
+				t.Errorf("%s with %d inputs: the file's description or versions are wrong: %v",
+					c.gen.System(), n.Layers[0].In, m.GetDocString())
 			}
 			if g, ok := c.gen.Model().(*gan.Model); ok {
 				x, want := randomRows(rng, 6, 5), device.HostMatrix(6, 9, make([]float32, 54))

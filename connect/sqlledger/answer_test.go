@@ -51,7 +51,8 @@ func TestAnswerLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	if e := l.Entries(); len(e) != 1 || e[0].Reserved != 2 || all[0].Remaining() != 2 {
-		t.Errorf("got entries %+v and %d uses left, want one entry with 2 uses, both left", e, all[0].Remaining())
+		t.Errorf("got entries %+v and %d uses left, want one entry with 2 uses, both left", e,
+			all[0].Remaining())
 	}
 	if err := all[0].Spend(); err != nil {
 		t.Error(err)
