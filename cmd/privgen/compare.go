@@ -38,7 +38,7 @@ func newCompare(a *app) *cobra.Command {
 			"and a report for\neach plan into a folder, and a page and a JSON file that compare them with " +
 			"held-out real records,\nwith the most frequent class and with independent columns. After an " +
 			"interruption, run the same\ncommand again to continue.\n\nThe reports are not private. " +
-			"Choosing a system by the reports is a further release, which no ε covers.",
+			"Choosing a system by them is a further release, which no ε covers.",
 		Example: "  privgen ledger create people --epsilon 2\n" +
 			"  privgen compare people.csv merf.json gan.json --ledger people --holdout others.csv -o out",
 		Args:              cobra.MinimumNArgs(2),
