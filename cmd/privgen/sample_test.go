@@ -248,7 +248,7 @@ func (s *session) ofPersons() {
 	validate(s.T, "draft", e.stdout)
 	if r := decode[draftResult](s.T, e.stdout); r.Guarantee.Unit != records.UnitUser ||
 		r.Guarantee.RowsPerUnit != 2 {
-		s.Errorf("the draft's guarantee is for a %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
+		s.Errorf("the draft protects a %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
 	}
 	s.run(0, "plan", "drafted.json", "--records", "1500", "-o", "drafted-plan.json")
 	s.oneLine(s.run(exitInput, append(draft, "-o", "other.json")...), "user")
@@ -265,7 +265,7 @@ func (s *session) ofPersons() {
 	validate(s.T, "fidelity", e.stdout)
 	if r := decode[fidelityResult](s.T, e.stdout); r.Guarantee.Unit != records.UnitUser ||
 		r.Guarantee.RowsPerUnit != 2 {
-		s.Errorf("the figures' guarantee is for a %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
+		s.Errorf("the figures protect a %s of %d rows", r.Guarantee.Unit, r.Guarantee.RowsPerUnit)
 	}
 	figures[4] = "rows"
 	figures[8] = "others.json"

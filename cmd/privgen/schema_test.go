@@ -31,7 +31,7 @@ func validate(t *testing.T, name, text string) {
 func TestJSONFollowsItsSchema(t *testing.T) {
 	s := withShortPlan(t)
 	s.people("sample.csv", 300, 2)
-	tried := map[string]bool{"error": true, "compare": true, "guarantee-statement": true} // other tests check these
+	tried := map[string]bool{"error": true, "compare": true, "guarantee-statement": true} // elsewhere
 	for _, c := range []struct {
 		schema string
 		args   []string

@@ -59,7 +59,7 @@ func New(ctx context.Context, s *store.Store, c Config) (*Handler, error) {
 	var k param.Checker
 	const path = "httpledger.Config"
 	k.OK(s != nil, "httpledger.New.store", nil, "a store")
-	k.OK(c.Authorise != nil, path+".Authorise", nil, "a function that decides which requests are allowed")
+	k.OK(c.Authorise != nil, path+".Authorise", nil, "a function that allows or refuses requests")
 	k.OK(c.MaxBody >= 0, path+".MaxBody", c.MaxBody, "a number of bytes, or 0")
 	k.OK(c.Timeout >= 0, path+".Timeout", c.Timeout, "a duration, or 0")
 	k.OK(c.Concurrent >= 0, path+".Concurrent", c.Concurrent, "a number of requests, or 0")

@@ -115,7 +115,8 @@ func TestSiteInABrowser(t *testing.T) {
 			t.Errorf("%s: the page is %v pixels wide, the window %v", s.query, s.Width, s.View)
 		}
 		if len(s.Formulas) < 3 || s.Navigation < 40 || len(s.Open) != 1 || s.Open[0] != "Design" {
-			t.Errorf("%s: got %d formulas, %d links, open pages %q", s.query, len(s.Formulas), s.Navigation, s.Open)
+			t.Errorf("%s: got %d formulas, %d links, open pages %q", s.query,
+				len(s.Formulas), s.Navigation, s.Open)
 		}
 		for _, height := range s.Formulas {
 			if height < 10 {
