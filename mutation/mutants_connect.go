@@ -45,7 +45,7 @@ func sqlMutants() []mutant {
 			Why: "two files hold one budget each"},
 		{Name: "connect/sqlledger/an answer from a file that was replaced", In: sqll,
 			Tests: at(sqll, "ReplacedWhileWriting"),
-			Old:   "err = j.db.check() // what", New: "err = nil // what",
+			Old:   "err = j.db.check() // a line", New: "err = nil // a line",
 			Why: "the line of a yes is gone"},
 		{Name: "connect/sqlledger/the log is not synchronised", In: sqll,
 			Tests: contract,
