@@ -138,7 +138,8 @@ func (c *Config) chooseClusters(t defaults.Task) {
 // chooseStrokes chooses rff.Strokes as features of images, and more centres than clusters.
 func (c *Config) chooseStrokes(t defaults.Task) {
 	c.Features = rff.StrokesFor(c.Schema.Height(), c.Schema.Width())
-	c.choices.Add("Features", c.Features, "strokes separate what images show better than pixels do")
+	c.choices.Add("Features", c.Features,
+		"strokes separate the contents of images better than pixels do")
 	if c.Cluster.Init.Method == kmeans.Given { // the given centres determine the number
 		return
 	}

@@ -3,8 +3,8 @@ package dpgm
 import "math"
 
 // Counts of rare sizes consist mostly of noise. Bins of large sizes are wide, so a small error in
-// their counts has a large effect on the estimated number of ones, and with it on frequencies
-// corrected for scaling. A tail that is fitted to the reliable bins is more accurate. These
+// their counts has a large effect on the estimated number of ones. This number is used to correct
+// frequencies for scaling. A tail that is fitted to the reliable bins is more accurate. These
 // constants determine the fit.
 const (
 	standsOut  = 5.0 // a bin is reliable if its count exceeds this many standard deviations

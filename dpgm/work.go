@@ -30,7 +30,7 @@ type work struct{ config Config }
 // weights, and training samples and clips whole persons.
 func (w *work) TakesPersons() {}
 
-// Title describes what is trained.
+// Title describes the networks and the records.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d × %s, %v", w.config.Cluster.K, w.config.Model.Name(), w.config.Schema)
 }

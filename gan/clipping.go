@@ -197,9 +197,9 @@ func (c Clipping) given(critic models.Critic) []sgd.Group {
 	return c.groups(critic, norms)
 }
 
-// floored replaces norms of public gradients that are not finite by zero, raises every norm to at
-// least 1e-4 of the norm of all blocks together, and multiplies by scale. Results are in [1e-9,
-// 1e9].
+// floored computes clip norms from norms of public gradients. It replaces norms that are not finite
+// by zero, and raises every norm to at least 1e-4 of the norm of all blocks together. It then
+// multiplies by scale and clamps to [1e-9, 1e9].
 func floored(norms []float64, scale float64) []float64 {
 	total := 0.0
 	for i, x := range norms {

@@ -84,10 +84,10 @@ type Config struct {
 }
 
 // Frequency increases the number of critic steps per generator step while the critic recognises
-// fakes poorly. After Patience generator steps with one number, the number increases to the next of
-// 1, 2, 5, 10, 20, 50, … if the moving average of the critic's accuracy on fakes does not exceed
-// Threshold. Frequency uses only fakes, which are public. The total number of critic steps is still
-// Train.Steps. The zero value keeps CriticSteps constant.
+// fakes poorly. The number increases to the next of 1, 2, 5, 10, 20, 50, … if it has been used for
+// Patience generator steps and the critic's accuracy on fakes does not exceed Threshold. The
+// accuracy is a moving average. Frequency uses only fakes, which are public. The total number of
+// critic steps is still Train.Steps. The zero value keeps CriticSteps constant.
 //
 // Source: Bie, Kamath and Zhang, "Private GANs, Revisited", 2023, section 4.
 type Frequency struct {

@@ -26,12 +26,12 @@
 // # Where this differs from the paper
 //
 // The paper composes groups of parameters in parallel (Theorem 4.1), although every record
-// contributes to all groups, or it charges each group as if it had a separate batch. In this
-// package all groups of a step are one release of one Poisson-sampled batch with one noise
-// multiplier, divided among the groups such that the total noise is smallest ([sgd.Groups]).
-// Consider the paper's setting for MNIST: σ = 1.086, five groups and a claimed ε of 4. If groups
-// cost nothing extra, that ε permits 257,766 steps by the accountant used at the time; the true ε
-// of these steps is 34.5.
+// contributes to all groups. Elsewhere it charges each group as if it had a separate batch. In this
+// package all groups of a step are one release of one Poisson-sampled batch, with one noise
+// multiplier. The noise is divided among the groups such that the total noise is smallest
+// ([sgd.Groups]). Consider the paper's setting for MNIST: σ = 1.086, five groups and a claimed ε of
+// 4. If groups cost nothing extra, that ε permits 257,766 steps by the accountant used at the time;
+// the true ε of these steps is 34.5.
 //
 // Noise is added once to the sum of a batch, not to each gradient. Batches are Poisson samples with
 // a public probability. The whole run is reserved before its first step, so the budget is never
@@ -39,12 +39,12 @@
 //
 // # Public data
 //
-// Records that are truly public can train both networks before the private steps (a warm start),
-// determine clip norms and group parameters (Algorithms 2 and 3 of the paper). Their use costs no
-// privacy, and the guarantee does not cover them. It is an error if public records share memory
-// with the private records. Without public records, clip norms can come from the private policies
-// of package sgd. With [Config.Follows] the public records are the synthetic records of an earlier
-// system on the same ledger; see package sequence.
+// Records that are truly public have three uses. They can train both networks before the private
+// steps (a warm start), determine clip norms, and group parameters (Algorithms 2 and 3 of the
+// paper). Their use costs no privacy, and the guarantee does not cover them. It is an error if
+// public records share memory with the private records. Without public records, clip norms can come
+// from the private policies of package sgd. With [Config.Follows] the public records are the
+// synthetic records of an earlier system on the same ledger; see package sequence.
 //
 // # Marginals of tables
 //

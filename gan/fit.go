@@ -62,8 +62,8 @@ func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 	return r, nil
 }
 
-// network returns the critic as a network for package sgd, with what its loss and its clipping
-// need.
+// network returns the critic as a network for package sgd, with the methods that its loss and its
+// clipping need.
 func (r *run) network(generator models.Generator) models.Network {
 	n := &criticNetwork{config: r.config, be: r.Backend, critic: r.critic,
 		fakes: newMaker(r.Backend, generator, r.config),

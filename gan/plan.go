@@ -134,7 +134,7 @@ func (w work) Notes() []string {
 			fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
 	}
 	if c.Follows {
-		notes = append(notes, "public records are those of an earlier system")
+		notes = append(notes, "the public records come from an earlier system")
 	}
 	return append(append(notes, c.choices.Notes()...), c.Train.Warnings()...)
 }

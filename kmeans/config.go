@@ -9,7 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/param"
 )
 
-// Config describes what is released and with how much noise. Every field is public.
+// Config describes a fit: its releases and their noise. Every field is public.
 //
 // Guarantee: [Config.Event] under the ledger's relation.
 type Config struct {

@@ -15,10 +15,10 @@
 //
 // # Settings
 //
-// The noise of a centre has norm s·√d/n, where s is the standard deviation of the noise on sums, d
-// the number of features and n the number of records in the cluster. If ε is small, few features
-// and few iterations are best. The following settings were tuned on 60,000 binarised 28×28 images
-// of generated digits in ten clusters, with RBF features of bandwidth 8, [SplitLargest],
+// The noise of a centre has norm s·√d/n. Here s is the standard deviation of the noise on sums, d
+// is the number of features, and n is the number of records in the cluster. If ε is small, few
+// features and few iterations are best. The following settings were tuned on 60,000 binarised 28×28
+// images of generated digits in ten clusters, with RBF features of bandwidth 8, [SplitLargest],
 // [ShrinkToMean] and 20 iterations. The best settings were 400 features and Memory 0.5 at ε ≤ 0.2,
 // 400 features without memory at ε = 0.5, and 800 features at ε = 1. Without [ShrinkToMean], use
 // 200 features, and at ε ≤ 0.2 at most 5 iterations.

@@ -427,7 +427,7 @@ func TestPrivateNormIsRecovered(t *testing.T) {
 }
 
 // TestAssignerAgreesWithModel checks that an Assigner and the model assign records to the same
-// clusters, in batches of any size, and that these are the clusters of the nearest centres.
+// clusters, in batches of any size. They must be the clusters of the nearest centres.
 func TestAssignerAgreesWithModel(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 300, 2, corners...))
 	m := fit(t, kmeans.Config{K: 4, Iterations: 5, NoiseMultiplier: 1}, kmeans.Raw(square), data)

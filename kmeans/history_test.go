@@ -46,8 +46,8 @@ func reserved(t *testing.T, ctx context.Context, l *accountant.Ledger, cfg kmean
 	return all[0], all[1]
 }
 
-// TestFitsGoOn checks that a fit that is cancelled after any release and resumed from its history
-// gives the same model as an uninterrupted fit with the same noise, and makes the same number of
+// TestFitsGoOn cancels fits after each release and resumes them from their history. With the same
+// noise, a resumed fit must give the same model as an uninterrupted fit, with the same number of
 // releases.
 func TestFitsGoOn(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 200, 1, corners...))

@@ -51,10 +51,10 @@ func TrainBest(ctx context.Context, e *Embedding, list []GeneratorConfig,
 // generators.
 const judged = 2000
 
-// Distance returns the squared distance between the mean features of n synthetic records of each
-// class and the released means, summed over the classes with the weights of BySignal. The distance
-// includes the noise of the release, which is the same for all generators. It also includes the
-// sampling error of n records, which is at most E‖φ‖²/n for each class.
+// Distance compares the mean features of n synthetic records of each class with the released means.
+// It returns the sum of the squared distances of all classes, with the weights of BySignal. The
+// distance includes the noise of the release, which is the same for all generators. It also
+// includes the sampling error of n records, which is at most E‖φ‖²/n for each class.
 //
 // Guarantee: post-processing; Distance reads no private record. Errors: *param.Error for a
 // generator with another schema and for n out of range; ctx.Err().

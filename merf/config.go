@@ -13,7 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Config describes what is released about the records. Every field is public.
+// Config describes a release and the generator that is trained against it. Every field is public.
 type Config struct {
 	Schema records.Schema    `json:"-"`
 	Budget accountant.Budget `json:"-"`

@@ -45,9 +45,9 @@ func (b bounds) held(grid float64) bounds {
 // spread returns standard deviations for which the whole release has noise multiplier z, that is,
 // effect 1/z. Counts use the fraction share of the squared effect.
 //
-// The release is one vector. For every class c it has the sum S_c of the records' features, with
-// noise of standard deviation s on each coordinate, and the count n_c, with noise of standard
-// deviation s_c. Classes are disjoint, so each record is in only one S_c.
+// The release is one vector. For every class c it has the sum S_c of the records' features and the
+// count n_c. The noise has standard deviation s on each coordinate of a sum, and s_c on each count.
+// Classes are disjoint, so each record is in only one S_c.
 //
 // Add or remove: the sum of the record's class changes by φ(x), of norm at most B, and the count by
 // 1:

@@ -62,9 +62,9 @@ func TestDefaultShareIsBest(t *testing.T) {
 	}
 }
 
-// TestRowsRoundedApart checks that scaling two rows by different factors and rounding them toward
-// zero on a coarse grid can increase their distance beyond the features' bound, but not beyond the
-// bound for which the noise is chosen.
+// TestRowsRoundedApart scales two rows by different factors and rounds them toward zero on a coarse
+// grid. This can increase their distance beyond the features' bound, but must not increase it
+// beyond the bound for which the noise is chosen.
 func TestRowsRoundedApart(t *testing.T) {
 	const dim, grid = 9, 1.0 / 16
 	b := bounds{norm: 1, change: 0.5, dim: dim}

@@ -13,8 +13,8 @@ import (
 const PurposeEmbed = "mean embedding"
 
 // A Plan is a Config with its noise chosen, together with its price. In addition to the methods of
-// every plan, it has methods that release the embedding of records in pieces or shards, and a
-// method that trains a generator against an earlier release.
+// every plan, it has methods for records in pieces or shards. [Plan.Refit] trains a generator
+// against an earlier release.
 type Plan struct {
 	synth.Program
 	Config   Config

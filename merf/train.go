@@ -196,10 +196,10 @@ func (t *training) deriveByClass(x device.Matrix) {
 // aim computes the derivative of the loss with respect to the features φᵢ of a class's records from
 // their sum. The derivative is pull + own·φᵢ; aim sets pull and returns own.
 //
-// The expected squared distance of a batch's mean to the target is larger than that of the
-// generator's mean, by the variance of the batch mean. Minimising it would therefore reduce the
-// diversity of the records. The following loss, which uses only products of two different records,
-// has no such term:
+// In expectation, the mean of a batch is farther from the target than the generator's mean: the
+// squared distance is larger by the variance of the batch mean. Minimising it would therefore
+// reduce the diversity of the records. The following loss, which uses only products of two
+// different records, has no such term:
 //
 //	w·( Σ_{i≠j} φᵢ·φⱼ / (B(B−1)) − 2 μ·Σ φᵢ/B ),
 //

@@ -35,7 +35,7 @@ type work struct {
 // added with its weight.
 func (w *work) TakesPersons() {}
 
-// Title describes what is released.
+// Title describes the release.
 func (w *work) Title() string {
 	return fmt.Sprintf("%d features of %v", w.features.Dim(), w.config.Schema)
 }

@@ -17,9 +17,9 @@ type Criterion int
 const (
 	// SecondMoments is the signal-to-noise ratio of covariances estimated from the released rows:
 	// √T·ℓ·v ÷ (ℓ·v + s²). Here v = R²/d is the variance of a coordinate if a record's squared norm is
-	// spread evenly, and s is the standard deviation of the noise on a sum. Like the accuracy of
-	// non-linear learners, the ratio has its maximum inside the range of degrees. At smaller degrees
-	// the noise dominates; at larger degrees the mixtures hardly differ from one another.
+	// spread evenly. The number s is the standard deviation of the noise on a sum. Like the accuracy
+	// of non-linear learners, the ratio has its maximum inside the range of degrees. At smaller
+	// degrees the noise dominates; at larger degrees the mixtures hardly differ from one another.
 	SecondMoments Criterion = iota
 	// FirstMoments is the signal-to-noise ratio of class means, T·ℓ·v ÷ (ℓ·v + s²). A linear learner
 	// uses class means. The ratio grows with the degree (Theorem 2 of the paper and the remarks after

@@ -66,8 +66,8 @@ func (c Centers) wanted() bool { return c != Centers{} }
 
 // Projection is a public random map to Dim coordinates, the random projection baseline of the
 // paper. This package's guarantee covers whole records; the paper's noise protects single entries
-// only. Records drawn from such a release are vectors, whatever the kind of the mixed records. The
-// zero value means no projection.
+// only. Records drawn from such a release are vectors for every kind of mixed records. The zero
+// value means no projection.
 type Projection struct {
 	Dim  int    `json:"dim,omitempty"`
 	Seed uint64 `json:"seed,string,omitempty"`

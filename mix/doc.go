@@ -48,10 +48,11 @@
 //
 // # Learning from mixtures
 //
-// Every learner in this package uses released rows only and is therefore post-processing: [Linear]
-// (the stochastic gradient descent of Theorem 2, which subtracts the known effect of the noise),
-// [Trainer] (soft-label training of any classifier), [Moments] (means and covariances of the
-// classes, from which labelled records are drawn), [Denoise] and [Project].
+// Every learner in this package uses released rows only and is therefore post-processing. [Linear]
+// is the stochastic gradient descent of Theorem 2, which subtracts the known effect of the noise.
+// [Trainer] trains any classifier on soft labels. [Moments] has the means and covariances of the
+// classes, from which labelled records can be drawn. [Denoise] and [Project] prepare rows for
+// learning.
 //
 // # Defaults
 //

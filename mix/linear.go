@@ -37,8 +37,8 @@ type Linear struct {
 // The gradient (Wx' − y')x'ᵀ of a noisy row has mean (Wx − y)xᵀ + σ²·W. The noise therefore acts as
 // a ridge, which does not vanish with more data. Because σ is public, σ²·W is subtracted. This
 // leaves unbiased gradients of the loss without noise. Step sizes decrease as 1/t, and the second
-// half of the iterates is averaged. The standard deviation of a mixture is only about 1/√ℓ of that
-// of a record, so features and labels are centred, and the constant is computed from their means.
+// half of the iterates is averaged. Mixtures vary much less than records, by a factor of about √ℓ.
+// Features and labels are therefore centred, and the constant is computed from their means.
 //
 // Guarantee: post-processing. Errors: *param.Error for an invalid setting and for a release without
 // labels; ctx.Err(). Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls

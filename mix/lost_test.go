@@ -233,8 +233,8 @@ func TestInterruptedRunKeepsItsRows(t *testing.T) {
 	}
 }
 
-// TestMoreMixturesThanThePlanHas checks that a checkpoint is refused if it has so many rows that,
-// with the mixtures left to draw, the run would have more than the plan.
+// TestMoreMixturesThanThePlanHas checks that a checkpoint is refused if its rows and the mixtures
+// left to draw are together more than the plan has.
 func TestMoreMixturesThanThePlanHas(t *testing.T) {
 	data := striped(t, 60, 2)
 	p, err := together(data.Schema(), accountant.Budget{Epsilon: 3, Delta: 1e-5}, 60)

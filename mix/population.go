@@ -14,8 +14,8 @@ import (
 // of every coordinate in every class, and the dependence between coordinates.
 //
 // A record of a class is drawn from latent numbers z, which are independent standard normal
-// variables. The probability of an item or a flag is a logistic function of z, the probabilities of
-// levels are a softmax, and a number is a logistic function of z and noise. Intercepts are set such
+// variables. The probability of an item or a flag is a logistic function of z. The probabilities of
+// levels are a softmax. A number is a logistic function of z and noise. Intercepts are set such
 // that every coordinate, averaged over z, has the class's estimated mean. Slopes give pairs of
 // coordinates the estimated correlation. Rounding a mixture itself to a record would always give an
 // average record with the most frequent level of every column.

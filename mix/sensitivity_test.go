@@ -96,7 +96,7 @@ func TestCenterSensitivityBruteForce(t *testing.T) {
 		c := Config{Schema: s, ClipNorm: 0.9, ByClass: true, Centers: Centers{Share: 0.1, ClipNorm: 1},
 			Sampling: Poisson{Nominal: 10, Degree: 1}}
 		g := c.centerGeometry()
-		add := func() []float64 { // what one record adds to the sums and counts
+		add := func() []float64 { // the contribution of one record to the sums and counts
 			out := make([]float64, 2*(s.Dim()+1))
 			x, part := extreme(rng, s), rng.IntN(2)
 			shorten(x, c.ClipNorm)

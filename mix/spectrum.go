@@ -72,8 +72,8 @@ func (s spectrum) factor() *mat.Dense {
 	return f
 }
 
-// beside returns a factor of a covariance: that of s, plus that of o in the directions that s does
-// not contain.
+// beside returns a factor of the covariance of s plus the part of o's covariance in the directions
+// that s does not contain.
 func (s spectrum) beside(o spectrum, dim int) *mat.Dense {
 	own, rest := s.factor(), o.factor()
 	switch {

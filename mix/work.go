@@ -51,7 +51,7 @@ func (w *work) noise() (features, labels float64) {
 // sampled, and each row is added with its weight.
 func (w *work) TakesPersons() {}
 
-// Title describes what is released.
+// Title describes the release.
 func (w *work) Title() string {
 	what := "mixtures"
 	if w.config.ByClass {
@@ -143,7 +143,7 @@ func (w *work) Config() (json.RawMessage, error) {
 		w.candidates, w.config.choices})
 }
 
-// readConfig reads what Config wrote.
+// readConfig reads the JSON that Config wrote.
 func readConfig(saved synth.SavedPlan) (j configJSON, err error) {
 	if err := saved.Decode(&j); err != nil {
 		return j, err

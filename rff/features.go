@@ -35,22 +35,22 @@ func drawn(k Kernel, l Layout, seed uint64) (Features, error) {
 	return m, nil
 }
 
-// Features implements [FeatureKernel] over all coordinates of a record alike.
+// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c RBF) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
-// Features implements [FeatureKernel] over all coordinates of a record alike.
+// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c Laplacian) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
-// Features implements [FeatureKernel] over all coordinates of a record alike.
+// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c Cauchy) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
-// Features implements [FeatureKernel] over all coordinates of a record alike.
+// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c Matern) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
-// Features implements [FeatureKernel] over all coordinates of a record alike.
+// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c Custom) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
-// Features implements [FeatureKernel] over all coordinates of a record alike.
+// Features implements [FeatureKernel] and treats all coordinates of a record alike.
 func (c Scales) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
 
 // MarshalFeatures writes the description of one of this package's features, tagged with its name.

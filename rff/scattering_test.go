@@ -76,9 +76,9 @@ func TestScatteringSeesOneImage(t *testing.T) {
 	}
 }
 
-// TestScatteringTellsDirections checks that the features of two bars that lean in opposite
-// directions differ more than those of a bar and a copy moved by half a pixel, and that brightness
-// does not matter.
+// TestScatteringTellsDirections compares the features of bars. Bars that lean in opposite
+// directions must be farther apart than a bar and its copy moved by half a pixel. Brightness must
+// not matter.
 func TestScatteringTellsDirections(t *testing.T) {
 	f := scattering(t, rff.Scattering{}, picture)
 	dim := bar(10, 10, 0.5, 14)
@@ -102,8 +102,8 @@ func TestScatteringTellsDirections(t *testing.T) {
 	}
 }
 
-// TestScatteringIsRead checks that descriptions and maps can be written and read, that invalid maps
-// are refused, and that layouts that do not describe images of the right size are refused.
+// TestScatteringIsRead checks that descriptions and maps can be written and read. Invalid maps and
+// layouts that do not describe grey images must be refused.
 func TestScatteringIsRead(t *testing.T) {
 	c := rff.Scattering{Orientations: 4, Group: 5}
 	text, err := rff.MarshalFeatures(c)

@@ -49,8 +49,8 @@ func (c Sum) validate() error {
 	return nil
 }
 
-// run is a range of coordinates that are consecutive in a record, where it begins at from, and also
-// in the input of the numbers' kernel or in the discrete features, where it begins at to.
+// run is a range of consecutive coordinates. It begins at from in a record, and at to in the input
+// of the numbers' kernel or in the discrete features.
 type run struct{ from, to, width int }
 
 // sumMap is the embedding of a Sum.
