@@ -307,7 +307,7 @@ func TestFilesOfTablesThatLieAreRefused(t *testing.T) {
 		lie.Header = bytes.Replace(file.Header, []byte(change[0]), []byte(change[1]), 1)
 		if _, err := read(&lie); bytes.Equal(lie.Header, file.Header) ||
 			!errors.Is(err, synth.ErrFormat) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want ErrFormat", name, err)
 		}
 	}
 	lie := *file

@@ -57,7 +57,7 @@ func TestGroupsPartition(t *testing.T) {
 		}
 		if len(list) != want || slices.Max(seen) != 1 || slices.Min(seen) != 1 ||
 			math.Abs(square-204) > 1e-9 {
-			t.Errorf("%v: %v", c.Groups, list)
+			t.Errorf("%v: invalid groups %v", c.Groups, list)
 		}
 	}
 	if g := (Clipping{Groups: WeightsAndBiases}).groups(critic, norms); !slices.Equal(g[1].Blocks,

@@ -45,7 +45,7 @@ func TestPlanJSON(t *testing.T) {
 		again, err := json.Marshal(back)
 		if err != nil || !bytes.Equal(again, text) || back.String() != p.String() ||
 			back.Total() != p.Total() {
-			t.Errorf("%s: %v\n%v\n%v", name, err, back, p)
+			t.Errorf("%s: error %v, or the plan read\n%v\ndiffers from\n%v", name, err, back, p)
 		}
 		if read := back.(*gan.Plan); !reflect.DeepEqual(read.Config, p.Config) {
 			t.Errorf("%s: the plan read from JSON has another configuration: %+v", name, read.Config)

@@ -64,7 +64,7 @@ func TestPrivateRecordsAreNotPublic(t *testing.T) {
 			}
 			var wrong *param.Error
 			if !errors.As(err, &wrong) || wrong.Path != "gan.Config.Public" || g != nil {
-				t.Errorf("%s, %s: %v", c.name, name, err)
+				t.Errorf("%s, %s: got %v, want *param.Error for Public", c.name, name, err)
 			}
 			if left, _ := filepath.Glob(path + "*"); len(ledger.Entries()) != 0 || len(left) != 0 {
 				t.Errorf("%s, %s: got ledger entries %v and files %v, want none", c.name, name,

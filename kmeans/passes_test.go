@@ -131,7 +131,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 			return s, s.Add(ctx, data)
 		})
 		if c.ok != (err == nil) || !c.ok && !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 	norm := cfg
@@ -151,7 +151,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 			return s, s.Add(ctx, data)
 		})
 		if (err == nil) != (name == "its own") || err != nil && !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 	read := func(context.Context, kmeans.Pass) (*partial.Partial, error) { return nil, nil }
@@ -182,7 +182,7 @@ func TestPassesOfOthersAreRefused(t *testing.T) {
 			Norms: true, ClipNorm: 1},
 		"no centres": {Config: cfg, Schema: square, Relation: accountant.AddOrRemoveOne, ClipNorm: 1}} {
 		if _, err := p.NewPartial(device.CPU(), f); !errors.As(err, &wrong) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want *param.Error", name, err)
 		}
 	}
 }

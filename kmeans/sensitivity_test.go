@@ -275,7 +275,7 @@ func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 		}
 		if c := ledger.Guarantee().NoiseClass; len(c) != want || want == 2 &&
 			c[1] != accountant.RealNoise {
-			t.Errorf("%s: noise classes %v", be.Name(), c)
+			t.Errorf("%s: got noise classes %v", be.Name(), c)
 		}
 	}
 }

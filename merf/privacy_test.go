@@ -230,7 +230,7 @@ func TestCancelledRunsKeepTheirSpend(t *testing.T) {
 		}
 	}
 	if _, err := p.EmbedStream(ctx, ledger, stream); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+		t.Errorf("a cancelled stream: got %v, want context.Canceled", err)
 	}
 	if ledger.Epsilon().Upper != p.Total().Upper {
 		t.Errorf("after a cancelled run the ledger has ε = %v, want %v", ledger.Epsilon().Upper,
@@ -243,7 +243,7 @@ func TestCancelledRunsKeepTheirSpend(t *testing.T) {
 	}
 	_, err = p.Embed(ctx, accountant.NewLedger(c.Budget), data)
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
+		t.Errorf("a cancelled context: got %v, want context.Canceled", err)
 	}
 }
 

@@ -118,7 +118,7 @@ func TestPiecesOfUsers(t *testing.T) {
 		}
 		for _, line := range ledger.Entries() {
 			if !test.ok && line.Spent > 0 {
-				t.Errorf("%s: %+v", name, line)
+				t.Errorf("%s: noise was drawn: %+v", name, line)
 			}
 		}
 	}

@@ -176,11 +176,11 @@ func TestSizesHaveFloors(t *testing.T) {
 		}
 	}
 	if p := e.proportions(); p[0] != 0 || p[1] != 1 {
-		t.Errorf("proportions %v", p)
+		t.Errorf("proportions %v, want 0 and 1", p)
 	}
 	e.counts = []float64{-5, -6}
 	if p := e.proportions(); p[0] != 0.5 || p[1] != 0.5 {
-		t.Errorf("proportions %v", p)
+		t.Errorf("proportions %v, want one half each", p)
 	}
 	e.counts, e.config.Nominal = []float64{60, 30}, 100
 	if p := e.proportions(); math.Abs(p[0]-0.65) > 1e-12 {

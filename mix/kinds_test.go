@@ -132,7 +132,7 @@ func everyDraw(t *testing.T, c mix.Config, data records.Data, own bool) {
 		}
 	}
 	if _, err := m.Rows().Table(m.RowSchema()); err != nil {
-		t.Errorf("rows as vectors: %v", err)
+		t.Errorf("Rows.Table with RowSchema: %v, want no error", err)
 	}
 }
 

@@ -171,7 +171,7 @@ func TestRowsSurviveExport(t *testing.T) {
 	}
 	back, err := mix.ReadNPZ(bytes.NewReader(out.Bytes()), int64(out.Len()), 36, 3)
 	if err != nil || !reflect.DeepEqual(back, m.Rows()) {
-		t.Errorf("npz: %v", err)
+		t.Errorf("the npz file has other rows, or error %v", err)
 	}
 	if _, err := mix.ReadNPZ(bytes.NewReader(out.Bytes()), int64(out.Len()), 35, 3); !errors.Is(err,
 		records.ErrFormat) {
@@ -219,7 +219,7 @@ func TestPlanKeepsItsCandidates(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(p.Candidates) < 2 || read.String() != p.String() || read.Total() != p.Total() {
-		t.Errorf("%v\n%v", p, read)
+		t.Errorf("the plan\n%v\nis read as\n%v", p, read)
 	}
 }
 
@@ -386,7 +386,7 @@ func TestMomentsOfAnyRows(t *testing.T) {
 		}
 		drawn, err := moments.Sample(context.Background(), 20, 1)
 		if err != nil || records.Check(drawn) != nil {
-			t.Errorf("drawn records: %v, %v", err, records.Check(drawn))
+			t.Errorf("drawn records: errors %v and %v, want none", err, records.Check(drawn))
 		}
 	}
 }
