@@ -52,7 +52,7 @@ func (g *mixtureGradients) StartFixedSum() {
 	}
 }
 
-// FinishFixedSum finishes the sums of all parts, whether or not a part had a record.
+// FinishFixedSum finishes the sums of all parts, even of parts without a record.
 func (g *mixtureGradients) FinishFixedSum(dst device.Fixed) {
 	for c, p := range g.parts {
 		if f, ok := p.(models.FixedFinisher); ok {

@@ -182,7 +182,8 @@ type distributions struct {
 
 // newDistributions estimates distributions from noisy counts. The counts of each column add up to
 // the number of the class's records. Every column thus gives an estimate of this number, and
-// columns with fewer cells give more accurate ones. The size of the class is their weighted mean.
+// columns with fewer cells give more accurate estimates. The size of the class is the weighted mean
+// of the estimates.
 func newDistributions(l cells, classes int, noisy []float64, std float64) *distributions {
 	d := &distributions{cells: l, pooled: make([]float64, l.total)}
 	sizes := make([]float64, classes)

@@ -90,7 +90,7 @@ func contents(t testing.TB, path string) (map[string]any, []synth.Section) {
 
 // TestNothingButNoisedSumsDependsOnARecord replays whole runs on neighbouring data sets with the
 // mechanisms' answers fixed. The ledger, the progress, the previews, the model and the checkpoint
-// must be bit-identical. The records include extreme and invalid ones.
+// must be bit-identical. Some of the records are extreme or invalid.
 func TestNothingButNoisedSumsDependsOnARecord(t *testing.T) {
 	for _, s := range schemas(t) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {

@@ -47,7 +47,7 @@ func (r *run) state() (*synth.File, error) {
 	return synth.NewFile(h, r.parts()...)
 }
 
-// keepsGroups reports whether later steps need the clip groups of earlier ones.
+// keepsGroups reports whether later steps need the clip groups of the first step.
 func (r *run) keepsGroups() bool { return r.config.Clipping.Adaptive && r.config.Clipping.Kept }
 
 // restore reads the state of a run of the same plan.

@@ -19,7 +19,7 @@ type Features interface {
 }
 
 // Raw returns features that are the encoded records themselves, for standard private k-means. Their
-// norm bound is the schema's. Sparse records are converted to dense ones, one batch at a time.
+// norm bound is the schema's. Sparse records are converted to dense records, one batch at a time.
 func Raw(s records.Schema) Features { return raw{s.Dim(), s.MaxNorm()} }
 
 type raw struct {

@@ -136,7 +136,7 @@ func (c Config) validateGenerator(k *param.Checker) {
 	k.Add(err)
 }
 
-// maxSums is the largest number of values that are released.
+// maxSums is the largest number of released sums: classes × features.
 const maxSums = 1 << 28
 
 // defaultFeatures is the paper's number of random features. Records with few coordinates need

@@ -85,7 +85,7 @@ func decodeEmbedding(f *synth.File, kernel []rff.EmbeddingKernel) (*Embedding, e
 	return e, nil
 }
 
-// embedding rebuilds the embedding that the header describes, without its numbers.
+// embedding rebuilds the embedding that the header describes, without its sums and counts.
 func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, error) {
 	if err := h.Schema.Validate(); err != nil {
 		return nil, err

@@ -29,9 +29,9 @@ type bounds struct {
 
 // slack bounds, relative to B, the amount by which float32 arithmetic and clipping increase the
 // distance between two rows. Each row is scaled by its own factor between 1 − 2⁻¹⁹ and 1, which
-// moves it by at most 2⁻¹⁹·B, and its coordinates have the errors of float32 arithmetic. Norms need
-// no slack, because rows are clipped after the arithmetic, and rounding toward zero makes no row
-// longer.
+// moves the row by at most 2⁻¹⁹·B. Its coordinates have the errors of float32 arithmetic. Norms
+// need no slack, because rows are clipped after the arithmetic, and rounding toward zero makes no
+// row longer.
 const slack = 0x1p-17
 
 // held returns bounds for rows after clipping and rounding, on a grid that is not coarser than the

@@ -27,7 +27,7 @@ func divide(e *Embedding, g GeneratorConfig) []rff.Division {
 	return nil
 }
 
-// cut sets the pieces: the parts, or one piece with all features.
+// cut sets the pieces: one for each part or, without parts, one piece with all features.
 func (t *training) cut(parts []rff.Division) {
 	for _, part := range parts {
 		t.pieces = append(t.pieces, t.pieceOf(part, func(mean []float32) []float32 {

@@ -134,7 +134,7 @@ func (e *estimator) covariance(u device.Matrix) *mat.SymDense {
 	return s
 }
 
-// finite returns v, or 0 if it is not finite: rows may come from any file.
+// finite returns v, or 0 if v is not finite. Rows may come from any file.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

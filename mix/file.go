@@ -20,7 +20,7 @@ type fileHeader struct {
 	Rows   int               `json:"rows"`
 }
 
-// Encode returns a file of the release, and nothing else.
+// Encode returns a file that contains the release and nothing else.
 //
 // Errors: *param.Error for the zero value.
 func (m *Model) Encode() (*synth.File, error) {

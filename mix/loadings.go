@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// maxFactors bounds the number of latent variables of a record.
+// maxFactors is the largest number of latent variables of a record.
 const maxFactors = 16
 
 // loadings estimates the dependence between coordinates of different blocks. It returns a matrix a
@@ -155,15 +155,15 @@ func (f *factors) cap(j int, square float64) {
 }
 
 // next continues from the result of apply. It returns false if a vector vanishes. Adding the
-// vectors themselves shifts all eigenvalues by one, so that the largest eigenvalues come before
-// negative ones of large magnitude.
+// vectors themselves increases all eigenvalues by one, so that negative eigenvalues of large
+// magnitude do not dominate the iteration.
 func (f *factors) next(w *mat.Dense) bool {
 	f.v.Add(f.v, w)
 	return orthonormal(f.v)
 }
 
 // result returns the loadings by coordinate, in standard deviations of records. Each entry has an
-// error of about √((1+1/x)/rows) in units of sums; entries below twice that are set to zero.
+// error of about √((1+1/x)/rows) in units of sums; entries below twice this error are set to zero.
 func (f *factors) result() [][]float64 {
 	for k, a := range f.own {
 		noise := 4 * (1 + 1/f.excess[k]) / f.rows
@@ -187,7 +187,7 @@ func (f *factors) result() [][]float64 {
 	return out
 }
 
-// orthonormal makes rows orthonormal, one after another; false if one of them vanishes.
+// orthonormal makes rows orthonormal, one after another. It returns false if a row vanishes.
 func orthonormal(rows *mat.Dense) bool {
 	for i := range rows.RawMatrix().Rows {
 		v := rows.RawRowView(i)

@@ -65,7 +65,7 @@ func (w *work) Passes() []string {
 
 // Partial returns the sums of a pass over no records.
 //
-// Errors: *param.Error for a pass that does not belong to the plan.
+// Errors: *param.Error for a pass of another plan.
 func (w *work) Partial(p synth.Pass, _ device.Backend) (*partial.Partial, error) {
 	c, err := w.passCounter(p)
 	if err != nil {

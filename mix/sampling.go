@@ -68,7 +68,7 @@ func (s Poisson) public() (int, int)            { return s.Nominal, s.Degree }
 func (s PoissonReplaceOne) public() (int, int)  { return s.Records, s.Degree }
 func (s WithoutReplacement) public() (int, int) { return s.Records, s.Degree }
 
-// samplingOf returns the sampling of a kind; nil for an unknown kind.
+// samplingOf returns the sampling of a kind, or nil for an unknown kind.
 func samplingOf(kind string, records, degree int) Sampling {
 	for _, s := range []Sampling{Poisson{records, degree}, PoissonReplaceOne{records, degree},
 		WithoutReplacement{records, degree}} {
@@ -89,10 +89,10 @@ func (s Poisson) events(_ geometry, rate, multiplier float64) []accountant.Event
 		Event: accountant.Gaussian{NoiseMultiplier: multiplier}}}
 }
 
-// events returns events for the two known dominating pairs. The first uses that an absent record
-// adds nothing and that both records have at most the clip norm. The second uses only the distance
-// by which replacing a record changes a mixture, which also bounds the effect of a record's
-// absence.
+// events returns events for the two known dominating pairs. The first analysis relies on two facts:
+// an absent record adds nothing, and both records have at most g.norm(). The second relies only on
+// the largest distance by which replacing a record changes a mixture. This distance also bounds the
+// effect of a record's absence.
 func (s PoissonReplaceOne) events(g geometry, rate, multiplier float64) []accountant.Event {
 	return []accountant.Event{
 		accountant.SampledSum{Probability: rate, NoiseMultiplier: multiplier},

@@ -71,8 +71,8 @@ func (t Trainer) Fit(ctx context.Context, net *models.Classifier, rows *Rows) er
 		})
 }
 
-// FitRecords trains a classifier on labelled records that were drawn from a release, such as those
-// of [Moments.Sample].
+// FitRecords trains a classifier on labelled records that were drawn from a release, for example
+// records of [Moments.Sample].
 //
 // Errors: *param.Error; ctx.Err().
 func (t Trainer) FitRecords(ctx context.Context, net *models.Classifier,

@@ -67,7 +67,7 @@ func (m *Map) scale() float32 {
 // Transform writes the features of the batch's records into dst.
 //
 // Shapes: dst is b.Rows × Dim in be's memory; records have width In. Sparse records are not
-// converted to dense ones; they take time O(items × Dim).
+// converted to dense records; they take time O(items × Dim).
 func (m *Map) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 	p := m.place(be)
 	if m.spectrum.phase {
