@@ -179,7 +179,7 @@ func kmeansMutants() []mutant {
 			Old: "share = max(share, 0.5)\n", New: "",
 			Why: "the effect exceeds the multiplier's"},
 		{Name: "kmeans/a row that is no number", In: in, Tests: all,
-			Old: "be.Fill(m.RowRange(i, i+1), 0) // zero times NaN would stay NaN", New: "_ = m",
+			Old: "be.Fill(m.RowRange(i, i+1), 0) // zero times NaN is NaN", New: "_ = m",
 			Why: "a NaN row reaches the sums"},
 		{Name: "kmeans/a record at a part's edge counts twice", In: in, Tests: all,
 			Old: "s.parts = append(s.parts, part{lo: lo, hi: min(lo+rows, n)})",
