@@ -318,6 +318,6 @@ func rdpSampledLaplace(q, b, order float64) float64 {
 func TestACurveIsNeeded(t *testing.T) {
 	var wrong *param.Error
 	if _, err := Tabulate("none", []float64{0, 1}, nil, nil); !errors.As(err, &wrong) {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want a *param.Error", err)
 	}
 }

@@ -165,13 +165,13 @@ func TestJournalSmallerSnapshot(t *testing.T) {
 	refuses(t, struct{ Journal }{forged}, ErrDamaged)
 	j.lines = forged.lines
 	if err := late.Spend("other", journalEvent); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a ledger that has read all lines: %v", err)
+		t.Errorf("a ledger that has read all lines: got %v, want ErrDamaged", err)
 	}
 	j.lines = forged.lines[last:] // trimmed
 	trimmed := &shortened{listed: &listed{j.lines}}
 	early.shared.journal.lines = trimmed
 	if err := early.Spend("other", journalEvent); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a ledger that has read some lines: %v", err)
+		t.Errorf("a ledger that has read some lines: got %v, want ErrDamaged", err)
 	}
 }
 
@@ -466,6 +466,6 @@ func TestJournalStuck(t *testing.T) {
 	l := created(t, j)
 	j.write = ErrConflict
 	if err := l.Spend("count", journalEvent); !errors.Is(err, ErrConflict) {
-		t.Errorf("%v", err)
+		t.Errorf("got %v, want ErrConflict", err)
 	}
 }

@@ -192,7 +192,7 @@ func TestLedgerCountsDoNotWrap(t *testing.T) {
 			Lines: x.lines})
 		var bad *ParamError
 		if x.ok && err != nil || !x.ok && !errors.As(err, &bad) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want a *ParamError", name, err)
 		}
 		if !x.ok && len(l.Entries()) != 1 {
 			t.Errorf("%s: something was set aside", name)
@@ -218,7 +218,7 @@ func TestReduceDoesNotWrap(t *testing.T) {
 	} {
 		var bad *ParamError
 		if _, err := reduce(e, AddOrRemoveOne); !errors.As(err, &bad) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want a *ParamError", name, err)
 		}
 	}
 	many := Repeated{Gaussian{1e10}, maxCount}

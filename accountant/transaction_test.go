@@ -177,7 +177,7 @@ func TestTransactionIsSetAsideOnce(t *testing.T) {
 			t.Errorf("reserving again changed ε to %v, want %v", l.Epsilon(), cost)
 		}
 		if err := left[0].Spend(); !errors.Is(err, accountant.ErrReservationExhausted) {
-			t.Errorf("a use is taken twice: %v", err)
+			t.Errorf("a use is taken twice: got %v, want ErrReservationExhausted", err)
 		}
 	}
 	// Two reservations of one line cannot take more uses than the line has.
@@ -188,7 +188,7 @@ func TestTransactionIsSetAsideOnce(t *testing.T) {
 	x, _ := l.ReserveAll(run("a", 10))
 	spend(t, x[1], 41)
 	if err := first[1].Spend(); !errors.Is(err, accountant.ErrReservationExhausted) {
-		t.Errorf("an old reservation takes a use that a new one took: %v", err)
+		t.Errorf("a use that a new reservation took: got %v, want ErrReservationExhausted", err)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestTransactionRefusesOtherLinesUnderItsID(t *testing.T) {
 		change(&x)
 		var e *param.Error
 		if _, err := l.ReserveAll(x); !errors.As(err, &e) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want a *param.Error", name, err)
 		}
 	}
 	for name, x := range map[string]accountant.Transaction{
@@ -221,7 +221,7 @@ func TestTransactionRefusesOtherLinesUnderItsID(t *testing.T) {
 	} {
 		var e *param.Error
 		if _, err := l.ReserveAll(x); !errors.As(err, &e) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v, want a *param.Error", name, err)
 		}
 	}
 }

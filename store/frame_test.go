@@ -54,7 +54,7 @@ func TestFrameDamageBeforeASnapshot(t *testing.T) {
 		}
 	}
 	if err := open(); !errors.Is(err, accountant.ErrDamaged) {
-		t.Errorf("a changed line before a snapshot: %v", err)
+		t.Errorf("a changed line before a snapshot: got %v, want ErrDamaged", err)
 	}
 }
 

@@ -168,7 +168,7 @@ func TestRestoredWithoutFiles(t *testing.T) {
 		p.refused(t, true, true)
 		_, err := p.store.Create(t.Context(), "people", accountant.Terms{Budget: restoredBudget})
 		if !gone(err) && !errors.Is(err, store.ErrExists) {
-			t.Errorf("created again without its %s: %v", name, err)
+			t.Errorf("created again without its %s: got %v, want ErrExists", name, err)
 		}
 		p.refused(t, true, true)
 	}

@@ -48,7 +48,7 @@ func TestWriteFileReplacesRegularFilesOnly(t *testing.T) {
 	}
 	for _, path := range []string{dir, link} {
 		if err := durable.WriteFile(path, text("x")); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: got %v, want ErrExist", path, err)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestLockExcludesWithinOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := durable.NewLock(path); !errors.Is(err, durable.ErrLocked) {
-		t.Fatalf("a second lock: %v", err)
+		t.Fatalf("a second lock: got %v, want ErrLocked", err)
 	}
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestLockDiesWithItsProcess(t *testing.T) {
 		t.Fatalf("the child says %q: %v", line, err)
 	}
 	if _, err := durable.NewLock(path); !errors.Is(err, durable.ErrLocked) {
-		t.Fatalf("beside the child: %v", err)
+		t.Fatalf("beside the child: got %v, want ErrLocked", err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

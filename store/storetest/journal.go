@@ -132,7 +132,7 @@ func testModes(t *testing.T, p *place) {
 	b := p.backend(t)
 	for _, mode := range []store.Mode{store.Read, store.Write} {
 		if _, err := b.Journal(t.Context(), "people", mode); !errors.Is(err, store.ErrNotFound) {
-			t.Errorf("mode %d of a journal that is not there: %v", mode, err)
+			t.Errorf("mode %d of a journal that is not there: got %v, want ErrNotFound", mode, err)
 		}
 	}
 	at := add(t, p.journal(t, store.Create), accountant.Position{}, "one")
@@ -143,7 +143,7 @@ func testModes(t *testing.T, p *place) {
 	line := next(at, "x", false)
 	err := p.journal(t, store.Read).Append(t.Context(), at, []accountant.JournalLine{line})
 	if !errors.Is(err, accountant.ErrReadOnly) {
-		t.Errorf("append to a journal that was opened for reading: %v", err)
+		t.Errorf("append to a journal that was opened for reading: got %v, want ErrReadOnly", err)
 	}
 	other, err := p.backend(t).Journal(t.Context(), "a.b_c-9", store.Create)
 	if err != nil {
@@ -215,7 +215,7 @@ func testCompare(t *testing.T, p *place) {
 			line := next(after, "wrong", false)
 			err := handle.Append(t.Context(), after, []accountant.JournalLine{line})
 			if !errors.Is(err, accountant.ErrConflict) {
-				t.Errorf("append after %+v: %v", after, err)
+				t.Errorf("append after %+v: got %v, want ErrConflict", after, err)
 			}
 		}
 	}
@@ -235,7 +235,7 @@ func testRolledBack(t *testing.T, p *place) {
 		k := p.journal(t, mode)
 		for _, after := range []accountant.Position{lost, {Line: 2, Hash: one.Hash}} {
 			if _, err := read(t.Context(), k, after); !errors.Is(err, accountant.ErrRolledBack) {
-				t.Errorf("mode %d after %+v: %v", mode, after, err)
+				t.Errorf("mode %d after %+v: got %v, want ErrRolledBack", mode, after, err)
 			}
 		}
 	}
@@ -251,7 +251,7 @@ func testBatches(t *testing.T, p *place) {
 	}
 	err := k.Append(t.Context(), accountant.Position{}, batch)
 	if !errors.Is(err, accountant.ErrConflict) {
-		t.Errorf("the same again: %v", err)
+		t.Errorf("the same again: got %v, want ErrConflict", err)
 	}
 	if got := all(t, k); len(got) != 2 {
 		t.Errorf("%d lines", len(got))
@@ -343,7 +343,7 @@ func testTrim(t *testing.T, p *place) {
 		}
 		if _, err := read(t.Context(), handle, next(four, "lost", false).Position); !errors.Is(err,
 			accountant.ErrRolledBack) {
-			t.Errorf("after a line that is not there: %v", err)
+			t.Errorf("after a line that is not there: got %v, want ErrRolledBack", err)
 		}
 	}
 	add(t, k, four, "goes on")

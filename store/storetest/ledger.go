@@ -85,7 +85,7 @@ func must(t *testing.T, err error) {
 func testCreate(t *testing.T, p *place) {
 	s := p.store(t)
 	if _, err := s.Open(t.Context(), ledgerName); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("open before it is there: %v", err)
+		t.Errorf("open before it is there: got %v, want ErrNotFound", err)
 	}
 	for _, bad := range []string{"", "../x", "A", "a/b", ".a", "a b", strings.Repeat("a", 200)} {
 		if _, err := s.Create(t.Context(), bad, accountant.Terms{Budget: budget}); err == nil {
@@ -101,14 +101,14 @@ func testCreate(t *testing.T, p *place) {
 	}
 	_, err := s.Create(t.Context(), ledgerName, accountant.Terms{Budget: budget})
 	if !errors.Is(err, store.ErrExists) {
-		t.Errorf("create again: %v", err)
+		t.Errorf("create again: got %v, want ErrExists", err)
 	}
 	audit, err := s.Audit(t.Context(), ledgerName)
 	must(t, err)
 	defer audit.Close()
 	must(t, l.Spend("count", event))
 	if _, err := audit.Reserve("count", event, 1); !errors.Is(err, accountant.ErrReadOnly) {
-		t.Errorf("an auditor reserves: %v", err)
+		t.Errorf("an auditor reserves: got %v, want ErrReadOnly", err)
 	}
 	if got := audit.Entries(); len(got) != 1 || got[0].Spent != 1 {
 		t.Errorf("an auditor sees %+v", got)
@@ -268,7 +268,7 @@ func testTransactions(t *testing.T, p *place) {
 	}
 	must(t, second[0].Spend())
 	if err := first[0].Spend(); !errors.Is(err, accountant.ErrReservationExhausted) {
-		t.Errorf("three uses of two: %v", err)
+		t.Errorf("three uses of two: got %v, want ErrReservationExhausted", err)
 	}
 	tx.Lines[1].Taken = 50 // a checkpoint knows more
 	third, err := p.open(t).ReserveAll(tx)
@@ -431,12 +431,12 @@ func testLimits(t *testing.T, p *place) {
 	must(t, a.Spend("other", event))
 	big := accountant.Repeated{Event: event, Count: 30}
 	if _, err := a.Reserve("other", big, 1); !errors.As(err, &refused) {
-		t.Errorf("a large release: %v", err)
+		t.Errorf("a large release: got %v, want a *accountant.Refusal", err)
 	}
 	_, err = a.ReserveAll(accountant.Transaction{Lines: []accountant.Line{
 		{Purpose: "other", Event: event, Count: 15}, {Purpose: "another", Event: event, Count: 15}}})
 	if !errors.As(err, &refused) {
-		t.Errorf("a large transaction: %v", err)
+		t.Errorf("a large transaction: got %v, want a *accountant.Refusal", err)
 	}
 }
 
@@ -476,7 +476,7 @@ func testApprovals(t *testing.T, p *place) {
 	must(t, p.open(t).Spend("small", event))
 	large := accountant.Repeated{Event: event, Count: 3}
 	if err := p.open(t).Spend("large", large); !errors.Is(err, accountant.ErrBudgetExceeded) {
-		t.Errorf("the approval hook was not called: %v", err)
+		t.Errorf("the approval hook was not called: got %v, want ErrBudgetExceeded", err)
 	}
 	for _, c := range []struct {
 		names []string
@@ -547,7 +547,7 @@ func testGuarantee(t *testing.T, p *place) {
 		}
 	}
 	if err := accountant.NewLedger(budget).Holds(kept); !errors.Is(err, accountant.ErrOtherLedger) {
-		t.Errorf("a ledger in memory holds the line: %v", err)
+		t.Errorf("a ledger in memory holds the line: got %v, want ErrOtherLedger", err)
 	}
 }
 
