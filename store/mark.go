@@ -17,8 +17,8 @@ import (
 // never confirmed. The mark detects a journal that was restored from an older copy, unless the mark
 // was restored with it.
 //
-// The file has two slots, which are written in turn. A power failure can leave the slot unreadable
-// that was being written. The journal then holds the line that this slot would have named.
+// The file has two slots, which are written in turn. A power failure can leave unreadable the
+// slot that was being written. The journal then holds the line that this slot would have named.
 type mark struct {
 	file diskFile
 	slot int // the slot that the next write goes to
