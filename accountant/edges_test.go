@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 )
 
-// TestSampledSumOfAll: under replace-one, a sum of all or nearly all records costs as much as a
-// Gaussian whose neighbours are two clip norms apart.
+// TestSampledSumOfAll: under replace-one, a sum of all or nearly all records costs the same as a
+// Gaussian with a sensitivity of two clip norms.
 func TestSampledSumOfAll(t *testing.T) {
 	want := upper(t, Gaussian{1}, 1e-5, ReplaceOne)
 	for _, q := range []float64{1, 1 - 1e-13} {
@@ -23,8 +23,8 @@ func TestSampledSumOfAll(t *testing.T) {
 	}
 }
 
-// TestTabulatedCurves: a table of a Gaussian's curve costs at least as much as the Gaussian of
-// the more expensive direction, and little more.
+// TestTabulatedCurves: a table of Gaussian curves never costs less than the Gaussian of the more
+// expensive direction, and only a little more.
 func TestTabulatedCurves(t *testing.T) {
 	var grid []float64
 	for e := -9.0; e <= 9; e += 0.02 {

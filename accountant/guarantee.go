@@ -20,7 +20,7 @@ type Guarantee struct {
 	Delta    float64  `json:"delta"`
 	Relation Relation `json:"relation"`
 	Unit     string   `json:"unit"` // whose presence or content is protected
-	// RowsPerUnit is the largest number of rows of a unit that are read; 0 if a unit is a single row.
+	// RowsPerUnit is the largest number of rows read of one unit; 0 if a unit is a single row.
 	RowsPerUnit int              `json:"rows_per_unit,omitempty"`
 	Lower       float64          `json:"lower"`
 	Budget      float64          `json:"budget_epsilon"`
@@ -44,9 +44,9 @@ type GuaranteeEntry struct {
 	Reserved    int             `json:"reserved"`
 	Spent       int             `json:"spent"`
 	NoiseClass  []NoiseClass    `json:"noise_class,omitempty"`
-	// Late says that the entry was reserved, at least in part, after a first release.
+	// Late says that some or all uses of the entry were reserved after a first release.
 	Late bool `json:"late,omitempty"`
-	// Lines are the lines of the ledger's journal that reserved it.
+	// Lines are the journal lines that reserved the entry.
 	Lines *LineSpan `json:"lines,omitempty"`
 }
 
@@ -67,7 +67,7 @@ func (l *Ledger) Guarantee() Guarantee {
 		g.Accountant = "none: " + err.Error()
 	}
 	if r.edge {
-		g.Accountant += "; the best order is at the edge of those tried"
+		g.Accountant += "; the best order is the smallest or the largest one tried"
 	}
 	found := map[string]bool{}
 	classes := map[NoiseClass]bool{}
@@ -139,7 +139,7 @@ func (g Guarantee) Margin() float64 {
 	return g.Epsilon/g.Lower - 1
 }
 
-// String returns the guarantee as an auditor reads it.
+// String returns the guarantee as text for an auditor.
 func (g Guarantee) String() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
@@ -149,7 +149,7 @@ func (g Guarantee) String() string {
 	if g.NotPrivate != "" {
 		bar := strings.Repeat("!", 78)
 		fmt.Fprintf(&b,
-			"%s\n!!! NOT PRIVATE: %s\n!!! What follows is what WOULD hold for the same run with secret "+
+			"%s\n!!! NOT PRIVATE: %s\n!!! The lines below WOULD hold for the same run with secret "+
 				"noise.\n%s\n", bar, oneLine(g.NotPrivate), bar)
 	}
 	b.WriteString("Differential privacy guarantee\n")
@@ -192,7 +192,8 @@ func (g Guarantee) String() string {
 	return b.String()
 }
 
-// alikeParts returns the number of leading entries that differ only in being consecutive parts.
+// alikeParts returns the number of leading entries that are consecutive parts of one group and
+// otherwise equal.
 func alikeParts(entries []GuaranteeEntry) int {
 	first, ok := partNameOf(entries[0].Purpose)
 	if !ok {
@@ -221,7 +222,7 @@ func oneLine(text string) string {
 	return strconv.Quote(text)
 }
 
-// lines describes the entry, together with the following parts that are alike.
+// lines describes the entry. If alike > 1, the text covers that many equal consecutive parts.
 func (e GuaranteeEntry) lines(alike int) string {
 	var b strings.Builder
 	mark, taken := "", "taken"

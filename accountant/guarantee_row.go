@@ -5,15 +5,16 @@ import (
 	"math"
 )
 
-// OneRow returns what the guarantee implies for a single row that is changed, added or removed, if
-// a unit may have several rows (RowsPerUnit) and the others of that unit stay.
+// OneRow returns the ε and δ that the guarantee implies for one row that is changed, added or
+// removed, while the other rows of its unit stay. It is for units that may have several rows
+// (RowsPerUnit). A unit's only row is the unit itself.
 //
-// Such a change replaces one unit's rows by others. Under replace-one this is exactly what the
-// guarantee compares. Under add-or-remove-one it is two steps, removing the unit and adding it
-// again, and two steps of (ε, δ) are one of (2ε, (1+e^ε)δ). A unit's only row is the unit itself.
+// A change of one row replaces the rows of one unit by other rows. The replace-one relation
+// compares exactly this. Under add-or-remove-one the change takes two steps: removing the unit and
+// adding it again. Two steps of (ε, δ) are one step of (2ε, (1+e^ε)δ).
 //
 // Source: Dwork and Roth, "The Algorithmic Foundations of Differential Privacy", 2014, on group
-// privacy; the step is written out here for two.
+// privacy, for groups of two.
 func (g Guarantee) OneRow() (epsilon, delta float64) {
 	if g.Relation == ReplaceOne {
 		return g.Epsilon, g.Delta
@@ -24,8 +25,8 @@ func (g Guarantee) OneRow() (epsilon, delta float64) {
 	return 2 * g.Epsilon, min(math.Nextafter((1+math.Exp(g.Epsilon))*g.Delta*(1+0x1p-50), 2), 1)
 }
 
-// Units describes the protected unit and, if it may have several rows, what the guarantee implies
-// for one row.
+// Units describes the protected unit. If a unit may have several rows, the text also states the ε
+// and δ of one row.
 func (g Guarantee) Units() string {
 	if g.RowsPerUnit == 0 {
 		return "one " + g.Unit
