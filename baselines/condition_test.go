@@ -72,7 +72,7 @@ func TestConditionedTreesFollowBayesRule(t *testing.T) {
 				bayes = 0
 			}
 			if math.Abs(p-bayes) > 1e-9 {
-				t.Fatalf("%06b: %v, want %v", set, p, bayes)
+				t.Fatalf("set %06b has probability %v, want %v", set, p, bayes)
 			}
 		}
 	}
