@@ -185,7 +185,7 @@ func TestDefaultsFollowTheNoise(t *testing.T) {
 }
 
 // TestFewBitsNeedFewFeatures checks that records of 20 bits get at most 1000 features. With 10,000
-// features, planning took more than a minute.
+// features it took more than a minute.
 func TestFewBitsNeedFewFeatures(t *testing.T) {
 	for _, n := range []int{0, 60_000} {
 		p, err := privgen.MERF(records.Binary(20),

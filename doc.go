@@ -39,11 +39,11 @@
 //
 // # The systems
 //
-// [DPGM] clusters records privately and trains one network per cluster (Acs et al. 2017/2019). [MERF]
-// releases mean features once and can train any number of generators against them (Harder et
+// [DPGM] clusters records privately and trains one network per cluster (Acs et al. 2017/2019).
+// [MERF] releases mean features once and can train any number of generators against them (Harder et
 // al. 2021). [GAN] trains a critic privately and a generator against it (Zhang et al. 2018). [Mix]
-// publishes noisy mixtures of records (Lee et al. 2019). The documentation of each package
-// lists and explains the differences from its paper.
+// publishes noisy mixtures of records (Lee et al. 2019). The documentation of each package lists
+// and explains the differences from its paper.
 //
 // # Which system, and with what
 //
