@@ -142,8 +142,8 @@ func TestMistakesAreParameterErrors(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestWithHardlyAnyNoise: with very little noise, every method reproduces the frequencies of items,
-// and the tree also those of dependent pairs.
+// TestWithHardlyAnyNoise checks that with very little noise, every method reproduces the
+// frequencies of items, and the tree also those of dependent pairs.
 func TestWithHardlyAnyNoise(t *testing.T) {
 	const n, fakes = 20000, 40000
 	s := records.Sets(8, 8)

@@ -160,7 +160,7 @@ func TestNotPrivateOnce(t *testing.T) {
 			want, public = 0, 1
 		}
 		if n := strings.Count(text, report.Caveat); n != want {
-			t.Errorf("%s: the page says %d times that it is not private", name, n)
+			t.Errorf("%s: the page states %d times that it is not private", name, n)
 		}
 		if n := strings.Count(text, "It may be published"); n != public {
 			t.Errorf("%s: the page says %d times that it may be published", name, n)

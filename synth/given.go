@@ -45,7 +45,7 @@ type Accepted struct {
 	Kept, Tried int                  // records kept, of the records that the model drew
 	Exact       []string             // constraints that the model itself met exactly
 	Probability float64              // joint probability of Exact in the class drawn; 0 if unknown
-	Each        []records.Acceptance // of every constraint by itself, among the tried records
+	Each        []records.Acceptance // of every constraint separately, among the tried records
 }
 
 // Rate returns the fraction of the tried records that were kept, or 1 if none were tried.

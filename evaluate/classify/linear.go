@@ -71,7 +71,7 @@ func (m LogisticRegression) learn(x *design) (Scorer, error) {
 // is that of the second of two classes.
 type loss func(margins []float64, label int) float64
 
-// hinge is the squared hinge of each class against the rest.
+// hinge returns the sum over the classes of the squared hinge losses of each against the rest.
 func hinge(margins []float64, label int) float64 {
 	sum := 0.0
 	for c, margin := range margins {
@@ -86,7 +86,7 @@ func hinge(margins []float64, label int) float64 {
 	return sum
 }
 
-// crossEntropy is the negative logarithm of the probability of the record's class.
+// crossEntropy returns the negative logarithm of the probability of the record's class.
 func crossEntropy(margins []float64, label int) float64 {
 	if len(margins) == 1 {
 		y := float64(2*label - 1)
