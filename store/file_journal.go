@@ -492,7 +492,8 @@ func (j *fileJournal) readMark() error {
 			return err
 		}
 		old := j.mark.file
-		if j.mark.file = f; old.Close() != nil {
+		j.mark.file = f
+		if err := old.Close(); err != nil {
 			return err
 		}
 	}
