@@ -25,8 +25,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// workers returns the types outside package records that hold records, or numbers that come of them
-// without noise. All records are 77123.
+// workers returns values of the types outside package records that hold records, or numbers
+// computed from records without noise. All numbers in the records are 77123.
 func workers(t *testing.T) map[string]any {
 	t.Helper()
 	made := func(err error) {
@@ -91,16 +91,16 @@ func workers(t *testing.T) map[string]any {
 type concealed struct{ value any }
 type embedded struct{ any }
 
-// secret matches 77123 in all bases that a program prints numbers in, and heap matches addresses
-// of the heap in the same bases, which may contain any digits.
+// secret matches 77123 in all bases in which a program prints numbers. heap matches addresses of
+// the heap in the same bases, since these may contain any digits.
 var (
 	secret = regexp.MustCompile(`77123|7\.7123|12d43|12D43|226503|4796a18|40f2d43`)
 	heap   = regexp.MustCompile(
 		`(?i)\b(0x)?(c0|40)00[0-9a-f]{6}\b|\b(8246|2748)\d{8}\b|\b(0|0o)?(14|4)000\d{8,9}\b`)
 )
 
-// TestWorkersPrintNoRecord: under no verb, in no nesting, and in no encoding. A planted leak is
-// found in each.
+// TestWorkersPrintNoRecord checks that no verb and no encoding prints a record, in any nesting. It
+// also checks that a planted leak is found.
 func TestWorkersPrintNoRecord(t *testing.T) {
 	all := workers(t)
 	all["planted"] = []float64{77123}
@@ -132,7 +132,7 @@ func TestWorkersPrintNoRecord(t *testing.T) {
 			see("gob", packed.String())
 		}
 		if name == "planted" && found < 60 {
-			t.Errorf("a planted leak is found %d times", found)
+			t.Errorf("a planted leak is found %d times, want at least 60", found)
 		}
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"log/slog"
 )
 
-// A batch holds records, so package fmt, logs and JSON show it as "[private]".
+// A Batch holds records, so package fmt, logs and JSON show it as "[private]".
 //
-// Package fmt does not call the methods of values in unexported fields of other structs. There, it
-// would print the matrix, labels and row numbers of a Batch like any other slices. Such fields
-// should hold a *Batch, which package fmt prints as an address under %v, %+v and %#v.
+// Package fmt does not call the methods of values in unexported fields of other structs. From such
+// a field it would print the matrix, labels and row numbers of a Batch like any other slices. Such
+// fields should hold a *Batch, which package fmt prints as an address under %v, %+v and %#v.
 const redacted = "[private]"
 
 // Format writes "[private]" for every verb.

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// describe prints the size of a network. Under every verb a network prints its size and nothing
-// else, because its scratch memory holds the records of the last batch.
+// Under every verb of package fmt, a network prints its size and nothing else, because its scratch
+// memory holds the records of the last batch.
 
 func describe(f fmt.State, n interface{ Dim() int }, params int) {
 	_, _ = fmt.Fprintf(io.Writer(f), "network of %d coordinates and %d parameters", n.Dim(), params)

@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// Overlap reports whether two data sets are known to share records: whether one is the other, a
-// slice or another view of it, rows taken from it, the same mapped file, or a wrapper around any of
-// these, including a wrapper of a user-defined type. Algorithms that take public records use it to
-// detect private ones.
+// Overlap reports whether two data sets are known to share records. This is so if one is the other,
+// a slice or another view of it, rows taken from it, the same mapped file, or a wrapper around any
+// of these, including a wrapper of a user-defined type. Algorithms that take public records use
+// Overlap to detect private ones.
 //
 // It compares where records are stored and which table they were taken from, never their values, so
-// its result depends on no record's value. It does not detect copies made in other ways than by
-// Take, [Concat], [Binarize], [GroupBy] and [Frame.Encoded]. Rows taken from a table always overlap
-// with a slice of the same table, whichever rows they are. Two slices, or two sets of rows taken
-// from one table, may be different records and need not overlap.
+// its result depends on no record's value. It detects copies only if they were made by Take,
+// [Concat], [Binarize], [GroupBy] or [Frame.Encoded]. Rows taken from a table always overlap with a
+// slice of the same table, whichever rows they are. Two slices, or two sets of rows taken from one
+// table, may be different records and need not overlap.
 func Overlap(a, b Data) bool {
 	if equal(a, b) {
 		return true
@@ -123,8 +123,8 @@ type places struct {
 	homes []*origin
 	files []fs.FileInfo
 	seen  map[visit]bool
-	left  int // how many more values are examined
-	away  int // the number of consecutive pointers to values that are not data that led here
+	left  int // the number of values that may still be examined
+	away  int // the number of consecutive pointers followed to values that are not data
 }
 
 // visit is an object that has been examined. It includes the type, since a struct and its first
@@ -135,8 +135,8 @@ type visit struct {
 	away int
 }
 
-// mostAway is the largest number of consecutive pointers to values that are not data that are
-// followed.
+// mostAway is the largest number of consecutive pointers that are followed to values that are not
+// data.
 const mostAway = 3
 
 // numbersAway is the number of such pointers behind which numbers count as records. A data set that
@@ -146,7 +146,8 @@ const numbersAway = 1
 // extent is a piece of memory.
 type extent struct{ lo, hi uintptr }
 
-// mostPlaces bounds the time that a user-defined type's lists of rows can take.
+// mostPlaces bounds the number of values that are examined, and so the time for a user-defined
+// type.
 const mostPlaces = 1 << 20
 
 func placesOf(d Data) places {
@@ -156,11 +157,11 @@ func placesOf(d Data) places {
 	return p
 }
 
-// meet reports whether two lists in order of their starts have a byte in common.
+// meet reports whether two lists of extents, both sorted by lo, have a byte in common.
 func meet(a, b []extent) bool {
 	for len(a) > 0 && len(b) > 0 {
 		switch {
-		case a[0].hi <= b[0].lo: // it ends before all others of b
+		case a[0].hi <= b[0].lo: // a[0] ends before every extent of b
 			a = a[1:]
 		case b[0].hi <= a[0].lo:
 			b = b[1:]
@@ -216,7 +217,7 @@ func (p *places) walk(v reflect.Value) {
 	}
 }
 
-// behind examines what a pointer or an interface holds.
+// behind examines the value that a pointer or an interface holds.
 func (p *places) behind(v reflect.Value) {
 	pointer := v.Kind() == reflect.Pointer
 	if !v.IsValid() || pointer && v.IsNil() {
@@ -259,7 +260,7 @@ func (p *places) elements(v reflect.Value) {
 	}
 }
 
-// numeric reports whether a type consists of numbers, in slices or structs up to a depth.
+// numeric reports whether a type consists of numbers, in slices or structs up to the given depth.
 func numeric(t reflect.Type, depth int) bool {
 	switch k := t.Kind(); k {
 	case reflect.Slice, reflect.Array:
@@ -294,8 +295,8 @@ var ownTypes = map[reflect.Type]bool{reflect.TypeFor[Table](): true, reflect.Typ
 	reflect.TypeFor[Persons]():     true}
 
 // known records the storage of a value of one of this package's types, also if a user-defined type
-// embeds it; ok is false for other types. Each of these types is one reference: the value of an
-// unexported field cannot be used as data, but the reference in it can be read.
+// embeds it; ok is false for other types. Each of these types has a single field, a reference.
+// Reflection cannot use the value of an unexported field as data, but it can read this reference.
 func (p *places) known(v reflect.Value) (ok bool) {
 	if !ownTypes[v.Type()] {
 		return false
@@ -342,8 +343,8 @@ func (p *places) table(home *origin, storage ...any) {
 	}
 }
 
-// sets records the table's rows, and no other rows of their blocks, by the addresses of their
-// offsets.
+// sets records the table's rows by the addresses of their offsets. It does not record other rows of
+// the same blocks.
 func (p *places) sets(t *SetTable) {
 	p.table(t.home, t.labels.raw)
 	for i := 0; i < t.n; {
@@ -354,7 +355,7 @@ func (p *places) sets(t *SetTable) {
 	}
 }
 
-// mapped records a reader and, if it has one, its file.
+// mapped records a reader and the reader's file, if there is one.
 func (p *places) mapped(r io.ReaderAt, info fs.FileInfo) {
 	if info != nil {
 		p.files = append(p.files, info)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// wrapped, hidden and pointed are user-defined types around data.
+// wrapped and hidden are user-defined types around data.
 type wrapped struct{ records.Data }
 
 type hidden struct {
@@ -48,12 +48,12 @@ type view struct {
 	want bool
 }
 
-// check tests both orders of the arguments.
+// check tests Overlap of private and each view, in both orders of the arguments.
 func check(t *testing.T, private records.Data, views ...view) {
 	t.Helper()
 	for _, v := range views {
 		if records.Overlap(private, v.data) != v.want || records.Overlap(v.data, private) != v.want {
-			t.Errorf("%s: want %v", v.name, v.want)
+			t.Errorf("%s: Overlap does not return %v", v.name, v.want)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestOverlapOfFramesAndSets(t *testing.T) {
 	check(t, encoded, view{"rows of it", encoded.Take([]int32{1}), true})
 	check(t, f.Slice(0, 1), view{"the rest", f.Slice(1, 3), false})
 
-	many := make([][]uint32, 9000) // more than two blocks, all empty but one
+	many := make([][]uint32, 9000) // more than two blocks; all sets but one are empty
 	many[4000] = []uint32{1}
 	sets := must(records.FromItems(records.Sets(9, 3), many))(t)
 	check(t, sets, view{"itself", sets, true}, view{"an empty set", sets.Slice(8999, 9000), true},
@@ -192,8 +192,7 @@ func TestOverlapOfOtherTypes(t *testing.T) {
 	check(t, a, view{"a circle", a, true}, view{"beside a circle", r, false})
 }
 
-// pointing is data of a structure that only points to its records, and opaque one whose records are
-// nowhere in memory.
+// A pointing value only points to its records. The records of an opaque value are not in memory.
 type (
 	pointing struct {
 		schema records.Schema
@@ -262,8 +261,8 @@ func TestOverlapOfCopiesOfOtherTypes(t *testing.T) {
 	}
 }
 
-// Types that embed this package's types by value, and one whose data are behind a value that is not
-// data.
+// The holds types embed a type of package records by value. distant holds data behind a value that
+// is not data.
 type (
 	holdsTable  struct{ records.Table }
 	holdsSets   struct{ records.SetTable }
@@ -301,7 +300,7 @@ func TestOverlapThroughStructures(t *testing.T) {
 	check(t, m, view{"mapped", &holdsMapped{*m}, true}, view{"none", &holdsMapped{}, false})
 }
 
-// shelves keep data by name.
+// shelves holds data by name.
 type shelves struct {
 	records.Data
 	schema records.Schema

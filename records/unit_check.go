@@ -3,10 +3,11 @@ package records
 import "github.com/seed7ba64551/privgen/param"
 
 // CheckUnit returns an error if the unit of records differs from the unit that a ledger promises to
-// protect. A guarantee for one record does not protect a person with several. And if a record holds
-// all rows of a person, one more row changes that record, which costs more than adding a record: a
-// ledger that counts records would promise too much for a row. No ledger promises to protect
-// [UnitPart]. path names the records, unit is their unit and promised is the ledger's.
+// protect. A guarantee for one record does not protect a person with several records. Conversely,
+// if a record holds all rows of a person, one more row changes that record. A changed record costs
+// more than an added record, so a ledger that counts records would promise too much for a row. No
+// ledger promises to protect [UnitPart]. path names the records, unit is their unit, and promised
+// is the unit that the ledger promises to protect.
 //
 // Errors: *param.Error.
 func CheckUnit(path, unit, promised string) error {

@@ -3,7 +3,7 @@
 // combinations are the most frequent, [Queries] measures the error of such counts on
 // synthetic records, and [Statistics] compares frequencies, pairs and sizes.
 //
-// Guarantee: none. It reads real records without noise and writes to no ledger, so
-// its results are statistics of private data like any other: no ε covers them. Every
-// result says so in its text and JSON forms.
+// Guarantee: none. It reads real records without noise and writes to no ledger, so its results are
+// statistics of private data, and no ε covers them. Every result says so in its text and JSON
+// forms.
 package itemsets

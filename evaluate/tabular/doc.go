@@ -7,5 +7,5 @@
 // correlation with a constant column, the score is NaN.
 //
 // Guarantee: none. Its functions read real records without noise and write to no ledger, so their
-// results are statistics of private data like any other: no ε covers them.
+// results are statistics of private data, and no ε covers them.
 package tabular
