@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -40,6 +41,11 @@ func (c Config) Plan() (*Plan, error) {
 	c = c.own()
 	if err := c.calibrate(); err != nil {
 		return nil, err
+	}
+	if z := c.Train.NoiseMultiplier; !mechanism.IsNoiseMultiplier(z) ||
+		c.clustered() && !mechanism.IsNoiseMultiplier(c.Cluster.NoiseMultiplier) {
+		return nil, param.New("dpgm.Config.Budget", c.Budget, "a budget that needs noise multipliers "+
+			"of at most 2^24")
 	}
 	if c.Marginals != nil {
 		m := newMarginalSums(c)

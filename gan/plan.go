@@ -60,6 +60,10 @@ func (c Config) Plan() (*Plan, error) {
 		if err != nil {
 			return nil, fmt.Errorf("gan: noise of the critic: %w", err)
 		}
+		if !mechanism.IsNoiseMultiplier(z) {
+			return nil, param.New("gan.Config.Budget", c.Budget, "a budget that needs a noise multiplier "+
+				"of at most 2^24")
+		}
 		c.Train.NoiseMultiplier = z
 	}
 	if c.Marginals != nil {

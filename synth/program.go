@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/wrap"
-	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -104,8 +103,6 @@ func (p *Program) check() error {
 		seen[s.Purpose] = true
 		k.OK(s.Event != nil, path+"Event", nil, "an event")
 		k.OK(s.Count > 0, path+"Count", s.Count, "a positive integer")
-		k.OK(s.NoiseMultiplier <= mechanism.MaxNoiseMultiplier, path+"NoiseMultiplier",
-			s.NoiseMultiplier, "at most 2^24")
 		k.OK(s.Lanes >= 0, path+"Lanes", s.Lanes, "a positive integer, or 0 for 1")
 		k.OK(s.Parts >= 0, path+"Parts", s.Parts, "a positive integer, or 0 for 1")
 		if _, gaussian := s.Event.(accountant.Gaussian); s.Once {
