@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/records/retouch"
@@ -206,12 +205,8 @@ func (c Config) calibrated() (Config, error) {
 	if err != nil {
 		return c, fmt.Errorf("labelling: noise of the classifier: %w", err)
 	}
-	if !mechanism.IsNoiseMultiplier(z) {
-		return c, param.New("labelling.Config.Budget", c.Budget, "a budget that needs a noise "+
-			"multiplier of at most 2^24")
-	}
 	c.Train.NoiseMultiplier = z
-	return c, nil
+	return c, c.Train.Validate()
 }
 
 // Within returns the configuration with Of planned for the largest budget that the classifier
