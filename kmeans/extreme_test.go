@@ -54,7 +54,7 @@ func TestExtremeNoiseIsRefusedOrRuns(t *testing.T) {
 		{"huge noise", with(func(c *kmeans.Config) { c.NoiseMultiplier = 1e300 }), false, false},
 	} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
-			for _, persons := range []bool{false, false} {
+			for _, persons := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s/%v/%v", c.name, r, persons), func(t *testing.T) {
 					extremeFit(t, c.config, r, persons, c.runs && !(persons && c.refused))
 				})
