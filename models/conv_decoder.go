@@ -218,7 +218,9 @@ func (l *unitList) dense(width int, widths []int) int {
 // Guarantee: none. It is not a Network and has no per-example gradients, because with batch
 // normalisation clipping them would protect no record. It must not be trained on private
 // records.
-type decoder struct {
+type decoder struct{ *decoderState }
+
+type decoderState struct {
 	be     device.Backend
 	chain  *chain
 	params device.Params

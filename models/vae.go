@@ -73,7 +73,9 @@ func (a VAE) klWeight() float64 {
 // logStdRange bounds the latent log standard deviation.
 const logStdRange = 8
 
-type vae struct {
+type vae struct{ *vaeState }
+
+type vaeState struct {
 	arch    VAE
 	visible Visible
 	layout  *layout // of records in blocks, nil for others
@@ -95,7 +97,7 @@ type vae struct {
 }
 
 func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
-	n := &vae{arch: a, visible: v, layout: newLayout(be, v), be: be, stage: newStaging(be)}
+	n := &vae{&vaeState{arch: a, visible: v, layout: newLayout(be, v), be: be, stage: newStaging(be)}}
 	n.enc = newStack(be, encoderWidths(a, v.Dim),
 		hiddenFuncs(a.Activation, len(a.Hidden), device.Identity))
 	n.dec = newStack(be, decoderWidths(a, v.Dim), hiddenFuncs(a.Activation, len(a.Hidden), v.output()))
