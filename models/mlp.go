@@ -105,7 +105,7 @@ type pass interface {
 
 func newClassifier(c *classifier) *Classifier {
 	c.stage = newStaging(c.be)
-	return &Classifier{&hiddenClassifier{c}}
+	return &Classifier{hiddenClassifier: &hiddenClassifier{c}}
 }
 
 func (n *Classifier) start(shapes []device.Shape, rng *rand.Rand, gain float64) {

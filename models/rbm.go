@@ -109,7 +109,8 @@ type rbmState struct {
 }
 
 func newRBM(a RBM, be device.Backend, v Visible, seed uint64) *rbm {
-	n := &rbm{&rbmState{arch: a, visible: v, layout: newLayout(be, v), be: be, stage: newStaging(be)}}
+	n := &rbm{rbmState: &rbmState{arch: a, visible: v, layout: newLayout(be, v), be: be,
+		stage: newStaging(be)}}
 	n.params = device.NewParams(be,
 		device.Shape{Name: "weight", Rows: v.Dim, Cols: a.Hidden},
 		device.Shape{Name: "visible.bias", Rows: 1, Cols: v.Dim},

@@ -54,7 +54,7 @@ func NewViews(net Network, number int, augment func(rng *rand.Rand,
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
-	v := &Views{&hiddenViews{&views{net: net, number: number, augment: augment,
+	v := &Views{hiddenViews: &hiddenViews{&views{net: net, number: number, augment: augment,
 		mean: device.NewParams(device.CPU(), net.Params().Shapes...)}}}
 	for range number {
 		v.ones = append(v.ones, 1/float32(number))
