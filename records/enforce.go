@@ -17,7 +17,12 @@ import (
 // repair. Nothing is rounded afterwards.
 //
 // Guarantee: post-processing. It uses generated records and the declared constraints only.
-type Enforcer struct {
+type Enforcer struct{ *hiddenEnforcer }
+
+// hiddenEnforcer keeps the values of records behind two pointers, which package fmt does not follow.
+type hiddenEnforcer struct{ *enforcer }
+
+type enforcer struct {
 	schema Schema
 	rules  []rule
 	tables []*ruleState
@@ -60,7 +65,7 @@ func NewEnforcer(s Schema, constraints ...Constraint) (*Enforcer, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	e := &Enforcer{schema: s, met: make([]int, len(constraints))}
+	e := &Enforcer{&hiddenEnforcer{&enforcer{schema: s, met: make([]int, len(constraints))}}}
 	if s.kind == ItemSet {
 		e.sets = slices.Clone(constraints)
 		return e, itemFaults(s, constraints)
